@@ -16,6 +16,7 @@ from charter.core import nodes as n
 from charter.core.valid import InvalidCore, validate
 from charter.explore.native.search.explore import explore as explore_natively
 from charter.explore.reference.search import explore
+from charter.project.compile import check_overlay_files
 from charter.prove.program import EncodingOptions, encode_component
 from charter.render.python_model.emit import Page, Texts, texts
 from charter.semantics.machine import Machine
@@ -80,7 +81,7 @@ def places(tmp_path: Path) -> tuple[Path, Path]:
 @pytest.fixture
 def edited(places: tuple[Path, Path]) -> n.Model:
     charter, overlay = places
-    assert not api.check_overlay(charter, overlay).errors
+    assert not check_overlay_files(charter, overlay).errors
     return api.load(charter, api.Selection(overlay=api.read_sources(overlay), entries=("throws",)))
 
 

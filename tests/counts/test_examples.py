@@ -18,6 +18,7 @@ from charter.diagnostics import Source
 from charter.explore.native.liveness.check_liveness import check_liveness
 from charter.explore.native.search.explore import NativeOptions
 from charter.explore.native.states.graph import CompiledGraph
+from charter.project.compile import format_text
 
 SPEC = Path(__file__).resolve().parents[2] / "spec" / "examples"
 PINS = Path(__file__).parent / "examples"
@@ -102,7 +103,7 @@ def test_the_property_catches_the_mutant_when_its_instance_is_explored(
 def test_an_example_is_as_the_formatter_writes_it(name: str) -> None:
     path = SPEC / f"{name}.charter"
     text = path.read_text(encoding="utf-8")
-    assert api.format_text(Source(path.name, text)) == text
+    assert format_text(Source(path.name, text)) == text
 
 
 @pytest.mark.parametrize("name", MODELS)

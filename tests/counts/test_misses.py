@@ -12,7 +12,7 @@ from charter import api
 from charter.api import verdicts
 from charter.api.charters import load_charter
 from charter.core import nodes as n
-from charter.explore.result import Unmet
+from charter.explore.result import SearchResult, Unmet
 
 ROOT = Path(__file__).resolve().parents[2]
 KAFKA = ROOT / "spec" / "kafka"
@@ -36,7 +36,7 @@ def open_model(path: Path, mutant: str = "") -> n.Model:
     return api.load(path, api.Selection(mutant=mutant))
 
 
-def explore(path: Path, instance: str, mutant: str = "") -> api.SearchResult:
+def explore(path: Path, instance: str, mutant: str = "") -> SearchResult:
     return api.explore(open_model(path, mutant), instance, api.ExploreOptions(), lambda *_: None)
 
 

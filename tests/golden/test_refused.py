@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from charter import api
 from charter.diagnostics import Source
+from charter.project.pipeline import check_texts
 
 FOLDER = Path(__file__).parent / "refused"
 CASES = sorted(FOLDER.glob("*.charter"))
@@ -20,7 +20,7 @@ CASES = sorted(FOLDER.glob("*.charter"))
 @pytest.mark.parametrize("path", CASES, ids=lambda path: path.stem)
 def test_refused_charter_shows_all_its_errors(path: Path) -> None:
     source = Source(path.name, path.read_text(encoding="utf-8"))
-    shown = "\n".join(item.show() for item in api.check_texts((source,))) + "\n"
+    shown = "\n".join(item.show() for item in check_texts((source,))) + "\n"
     golden = path.with_suffix(".txt")
     if os.environ.get("CHARTER_GOLDEN") == "write":
         golden.write_text(shown, encoding="utf-8")

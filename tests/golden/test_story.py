@@ -13,6 +13,7 @@ from tests.support.stories import story_of_finding, story_of_steps
 
 from charter import api
 from charter.formats.canonical import Json
+from charter.render.story.itf import itf
 from charter.render.story.scene import scene
 from charter.render.story.tell import Story
 from conform.cli.output.story import show_story
@@ -77,7 +78,7 @@ def states_of(trace: dict[str, Json]) -> list[dict[str, Json]]:
 
 
 def test_itf_has_every_variable_in_every_state_and_the_loop() -> None:
-    trace = api.itf(story_of("dining_philosophers", "steals_forks", "nobody_starves"))
+    trace = itf(story_of("dining_philosophers", "steals_forks", "nobody_starves"))
     assert trace["vars"] == ["doing", "queue"] and trace["loop"] == 1
     states = states_of(trace)
     assert len(states) == 5
@@ -87,7 +88,7 @@ def test_itf_has_every_variable_in_every_state_and_the_loop() -> None:
 
 
 def test_itf_writes_options_records_and_sets_as_the_format_has_them() -> None:
-    states = states_of(api.itf(story_of(*CASES[3])))
+    states = states_of(itf(story_of(*CASES[3])))
     assert {"#set": []} in [entry[1] for entry in entries(states[0]["acceptor.votes"])]
     shown = [entry[1] for entry in entries(states[-1]["acceptor.vote"])]
     assert {"tag": "None", "value": {"#tup": []}} in shown

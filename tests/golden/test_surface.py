@@ -6,8 +6,8 @@ import dataclasses
 import inspect
 from pathlib import Path
 
-from charter import api
 from charter.diagnostics import Diagnostics, Source
+from charter.project.pipeline import check_texts
 from charter.syntax import nodes
 from charter.syntax.parse import parse
 from charter.syntax.show import show
@@ -34,7 +34,7 @@ def test_a_vocabulary_looks_as_before_when_it_is_formatted() -> None:
 
 def test_everything_has_no_error_when_it_is_checked_with_all_its_variants() -> None:
     text = (HERE / "everything.charter").read_text(encoding="utf-8")
-    diagnostics = api.check_texts((Source("everything.charter", text),))
+    diagnostics = check_texts((Source("everything.charter", text),))
     assert not diagnostics.errors
     assert [item.code for item in diagnostics] == ["edit/any-fault"]  # each form of a fault occurs
 

@@ -26,13 +26,15 @@ from tests.support.walked_mutants import WalkedStates
 
 from charter import api
 from charter.analysis.shared_outcomes import SharedOutcomes
-from charter.api import mutate as mutation
 from charter.api.coverage import COVERAGE, with_walked
 from charter.core import nodes as n
 from charter.core.affected import find_affected
 from charter.formats.charter_files.survivors import Survivor, read_survivors, survivors_file
+from charter.mutate import run as mutation
 from charter.mutate.baseline import InstanceBaseline, RuleCoverage
 from charter.mutate.mutants import MadeMutant, mutate
+from charter.mutate.run import WantedMutants
+from charter.mutate.trial import Limits
 from charter.semantics.scenario import failures
 
 KAFKA = spec.SPEC / "kafka"
@@ -64,8 +66,8 @@ has some 20,000 outcomes."""
 
 def not_seen(example: str, *, sample: int = 0, instances: str = "*") -> set[str]:
     """The mutants of an example that survive, or are undecided."""
-    model, limits = spec.model(example), mutation.limits(70_000, 600)
-    made = mutation.mutants_of(model, limit=sample, seed=7)
+    model, limits = spec.model(example), Limits(70_000, 600)
+    made = mutation.select_mutants(model, WantedMutants(limit=sample, seed=7))
     assert made
     places = mutation.baselines(model, instances, limits, lambda *_: None)
     found = mutation.try_mutants(model, places, made, limits, 1)
@@ -98,7 +100,7 @@ def kafka_mutants() -> Mapping[str, tuple[str, MadeMutant]]:
     the first."""
     found: dict[str, tuple[str, MadeMutant]] = {}
     for part in SCENARIOS:
-        for one in mutation.mutants_of(kafka(), part):
+        for one in mutation.select_mutants(kafka(), WantedMutants(part)):
             found.setdefault(one.id, (part, one))
     return found
 
@@ -173,7 +175,7 @@ def test_each_mutant_of_kafka_is_seen_or_listed_when_all_are_tried(golden: Golde
 @pytest.mark.slow
 def test_the_lists_of_kafkas_mutants_say_what_instances_show() -> None:
     expected = read_instance_catches() | {one.id: "survives" for one in kafka_survivors()}
-    limits = mutation.limits(MOST_STATES, 600)
+    limits = Limits(MOST_STATES, 600)
     found: dict[str, str] = {}
     for parts, globs in INSTANCES.items():
         places = [

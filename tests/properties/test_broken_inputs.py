@@ -18,13 +18,13 @@ from tests.support.toy import charter
 from tests.support.toy.vectors import TYPES, random_vectors
 from tests.unit.reports.sample import write_suite_and_run
 
-from charter import api
 from charter.diagnostics import Source
 from charter.formats import adapter as messages
 from charter.formats.adapter import BadMessage
 from charter.formats.suite import Manifest
 from charter.formats.types import read_types
 from charter.formats.verdict import Kind
+from charter.project.pipeline import check_texts
 from conform import sdk
 from conform.adapters.base import SentQuestion
 from conform.console.errors import BadRun, BadSuite
@@ -201,7 +201,7 @@ def test_broken_charter_has_diagnostics_and_no_traceback(tries):
             case _:
                 one, other = rng.randrange(len(lines)), rng.randrange(len(lines))
                 text = "\n".join([*lines[:one], lines[other], *lines[one + rng.randrange(2) :]])
-        for item in api.check_texts((Source("broken", text),)):
+        for item in check_texts((Source("broken", text),)):
             assert item.code and item.show()
 
 

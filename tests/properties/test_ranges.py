@@ -14,6 +14,7 @@ from charter.core import nodes as n
 from charter.core import types as t
 from charter.core.nodes import Value
 from charter.diagnostics import Source
+from charter.project.pipeline import check_texts
 from charter.semantics.evaluate import Evaluator
 from charter.semantics.expressions import Scope
 from charter.semantics.values import Universe, fits
@@ -142,7 +143,7 @@ class Drawer:
 
 def accept(before: str, lines: list[str], after: str = "") -> n.Model:
     """The model of those lines whose numbers the check can bound."""
-    found = api.check_texts((Source("drawn", "\n".join((before, *lines, after))),)).errors
+    found = check_texts((Source("drawn", "\n".join((before, *lines, after))),)).errors
     assert {item.code for item in found} <= {"int/out-of-range", "branch/shadowed"}
     refused = {item.span.source.position(item.span.start)[0] for item in found}
     first = before.count("\n") + 2

@@ -6,6 +6,7 @@ from charter import api
 from charter.core import nodes as ir
 from charter.core.show import show_expr, show_model
 from charter.diagnostics import Source
+from charter.project.pipeline import check_texts
 
 WORDS = """protocol test.words
 sort Broker
@@ -53,7 +54,7 @@ def dump(text: str, *, variant: str = "", mutant: str = "") -> list[str]:
 
 def codes(text: str) -> list[str]:
     """The codes of all errors of `WORDS` and `text`, in the order of the text."""
-    return [item.code for item in api.check_texts((Source("test", WORDS + text),)).errors]
+    return [item.code for item in check_texts((Source("test", WORDS + text),)).errors]
 
 
 def body(text: str, result: str = "bool", params: str = "") -> str:

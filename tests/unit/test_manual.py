@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from charter import api
 from charter.diagnostics import Source
+from charter.project.pipeline import check_texts
 
 MANUAL = Path(__file__).parents[2] / "docs" / "language"
 BLOCK = re.compile(r"^```charter\n(.*?)^```$", re.MULTILINE | re.DOTALL)
@@ -35,7 +35,7 @@ def test_block_gives_exactly_the_errors_that_it_names(name: str) -> None:
     claimed = {
         (number, code) for number, line in enumerate(lines, start=1) for code in CLAIM.findall(line)
     }
-    found = api.check_texts((Source(name, text),)).errors
+    found = check_texts((Source(name, text),)).errors
     shown = "\n".join(item.show() for item in found)
     assert {(item.span.source.position(item.span.start)[0], item.code) for item in found} == (
         claimed

@@ -6,8 +6,7 @@ checks, passes or engines."""
 
 from __future__ import annotations
 
-import contextlib
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from pathlib import Path
@@ -18,20 +17,15 @@ from charter.core import nodes as ir
 from charter.diagnostics import Diagnostic, Diagnostics, Refused, Source
 from charter.explore.model_checker import ExploreOptions, Progress
 from charter.formats.canonical import Json
-from charter.formats.project import Project
-from charter.formats.suite import Manifest
 from charter.project.core_cache import check_once, core_of
 from charter.project.sources import PLAIN, Missing, Selection, read_sources
 
 if TYPE_CHECKING:
-    from charter.analysis.instance_table import InstanceLimits
-    from charter.analysis.search_size import SearchSize
     from charter.explore.result import CheckResult, SearchResult, Trace
     from charter.explore.swarm import WalksResult
     from charter.project.without_errors import BrokenDeclaration
     from charter.render.story.tell import Story
     from charter.semantics.fairness import LivenessResult
-    from charter.semantics.scenario import ScenarioFails
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,34 +140,6 @@ def check_charter(path: Path) -> Diagnostics:
     return check_once(sources, check)
 
 
-def check_overlay(path: Path, overlay: Path) -> Diagnostics:
-    """Check an overlay of the charter at `path`; returns the diagnostics. Raises `Unreadable`."""
-    from charter.project import compile as compiling
-
-    return compiling.check_overlay_files(path, overlay)
-
-
-def overlay_entries(overlay: Path) -> tuple[ir.OverlayEntry, ...]:
-    """The entries of an overlay, without applying them. Raises `Refused` or `Unreadable`."""
-    from charter.project import pipeline
-
-    return pipeline.overlay_entries(read_sources(overlay))
-
-
-def check_texts(sources: Sequence[Source]) -> Diagnostics:
-    """The same for texts that were already read."""
-    from charter.project import pipeline
-
-    return pipeline.check_texts(sources)
-
-
-def flatten_text(path: Path, variant: str) -> str:
-    """The text of a charter with a variant applied. Raises `Refused`, `Unreadable` or `Missing`."""
-    from charter.project import compile as compiling
-
-    return compiling.flatten_text(path, variant)
-
-
 def core_text(path: Path, selection: Selection = PLAIN, after: str = "") -> str:
     """The core of a protocol as text: as the check leaves it, or `after` a pass. Raises `Refused`,
     `Unreadable`, or `Missing` if there is no such pass."""
@@ -187,86 +153,7 @@ def core_text(path: Path, selection: Selection = PLAIN, after: str = "") -> str:
     return show_model(run_checked(load(path, selection), wanted))
 
 
-def format_text(source: Source) -> str:
-    """The formatted text of one file. Raises `Refused` on a syntax error."""
-    from charter.project import compile as compiling
-
-    return compiling.format_text(source)
-
-
 # --- generated/, search, proof -------------------------------------------------------------------
-
-
-def generate(project: Project) -> tuple[str, ...]:
-    """Bring generated/ of a project up to date; the paths that changed.
-
-    Raises `Refused`, `Unreadable` or `BadProject`."""
-    from charter.api import generated
-
-    return generated.write(project)
-
-
-def suite_digests(project: Project, manifest: Manifest) -> tuple[str, str]:
-    """The digest of the rules of a suite's component as the charters of a project are now, and that
-    of what its questions are made from besides; "" if they lack the protocol or the component.
-    Raises `Refused` and `Unreadable`."""
-    from charter.api import generated
-    from charter.suites.make import open_subject
-
-    for found in generated.protocols(project):
-        if found.name == manifest.protocol:
-            asked = manifest.variant, manifest.component
-            with contextlib.suppress(Missing):
-                now = open_subject(project.root / found.place, found.sources, *asked)
-                full = "states" in manifest.counts
-                return now.spec_digest, now.full_digest if full else now.asked_digest
-    return "", ""
-
-
-def find_changed_models(project: Project, manifest: Manifest) -> tuple[str, ...]:
-    """The files of the model of a suite under generated/ that are not what its charter in the
-    project gives. Raises `Refused`, `Missing` or `Unreadable`."""
-    from charter.api import models_on_disk
-
-    return models_on_disk.find_changed_models(project, manifest)
-
-
-def charters_of(project: Project) -> tuple[str, ...]:
-    """The charters of a project, files or folders, relative to it. Raises `Unreadable`."""
-    from charter.api import generated
-
-    return tuple(protocol.place for protocol in generated.protocols(project))
-
-
-def charter_of(project: Project, protocol: str) -> Path | None:
-    """The charter of a protocol in a project; None if it has none. Raises `Unreadable`."""
-    from charter.api import generated
-
-    found = (one.place for one in generated.protocols(project) if one.name == protocol)
-    return next((project.root / place for place in found), None)
-
-
-def explain_outdated(project: Project) -> str:
-    """A sentence if the counts of a full suite in generated/ are of another version of the charter,
-    with the command that updates them; "" if not."""
-    from charter.api import generated
-
-    return generated.explain_outdated(project)
-
-
-def unsearched_suites(project: Project) -> tuple[str, ...]:
-    """For each suite in generated/ that lacks vectors since nobody looked for questions a sentence
-    with the command that does."""
-    from charter.api import generated
-
-    return generated.unsearched_suites(project)
-
-
-def stale(project: Project) -> str:
-    """What is stale in generated/: a sentence and a diff; "" if nothing is. Raises `Refused`."""
-    from charter.api import generated
-
-    return generated.stale(project)
 
 
 def select_instance(model: ir.Model, name: str) -> ir.Instance:
@@ -310,36 +197,6 @@ def set_bounds(model: ir.Model, instance: str, settings: Sequence[str]) -> ir.Mo
     return replace(model, instances=places)
 
 
-def limits(model: ir.Model, instance: str) -> InstanceLimits:
-    """What limits an instance. Raises `Missing`."""
-    from charter.analysis.instance_table import limits_of
-
-    return limits_of(model, select_instance(model, instance))
-
-
-def search_size(model: ir.Model, instance: str) -> SearchSize:
-    """What is known of the size of a search before it begins. Raises `Missing`, and as the search
-    does if there is no initial state."""
-    from charter.analysis.search_size import search_size as size_of
-
-    return size_of(model, select_instance(model, instance))
-
-
-def usual_limits(found: Sequence[InstanceLimits]) -> dict[str, str]:
-    """The constants and start values that are not the same in all of some instances of a machine,
-    each as most have it ("": most do not have its place)."""
-    from charter.analysis.instance_table import usual
-
-    return usual(found)
-
-
-def limits_apart(one: InstanceLimits, most: Mapping[str, str]) -> dict[str, str]:
-    """The constants and start values of an instance that are not those of `usual_limits`."""
-    from charter.analysis.instance_table import apart
-
-    return apart(one, most)
-
-
 def explore(
     model: ir.Model, instance: str, options: ExploreOptions, progress: Progress
 ) -> SearchResult:
@@ -361,32 +218,6 @@ def same_search(before: ir.Model, after: ir.Model, instance: str) -> bool:
         return False
     one, other = (Problem.of(each, select_instance(each, instance)) for each in (before, after))
     return one == other
-
-
-def failing_scenarios(model: ir.Model, machine: str) -> tuple[ScenarioFails, ...]:
-    """The failures of the scenarios of a component or a system, in the order of the charter."""
-    from charter.semantics.scenario import failing
-
-    return failing(model, machine)
-
-
-def list_replaced_in_property(model: ir.Model, mutant: str) -> tuple[str, ...]:
-    """The functions that a mutant of the model replaces and that the property which must catch it
-    calls."""
-    from charter.core import reach
-
-    chosen = next(one for one in model.mutants if one.name == mutant)
-    return reach.list_replaced_in_property(model, chosen)
-
-
-def search_json(
-    found: SearchResult, stories: Iterable[Story] = (), first: Story | None = None
-) -> dict[str, Json]:
-    """The result of a search in the format of docs/formats/search.md, with the stories of its
-    findings and of the first match."""
-    from charter.api import as_json
-
-    return as_json.search_json(found, stories, first)
 
 
 def place(model: ir.Model, instance: str, mutant: str = "") -> dict[str, Json]:
@@ -428,13 +259,6 @@ def draw(story: Story, form: Literal["svg", "text"]) -> str:
     return in_svg(scene(story)) if form == "svg" else in_text(scene(story))
 
 
-def itf(story: Story) -> dict[str, Json]:
-    """A story as a trace in ITF."""
-    from charter.render.story import itf as format_
-
-    return format_.itf(story)
-
-
 def export_tla(model: ir.Model, instance: str) -> tuple[dict[str, str], tuple[Diagnostic, ...]]:
     """TLA+ modules and cfg files of an instance ("" for all) by file name, and warnings of what
     they leave out.
@@ -472,13 +296,3 @@ def simulate(
     chosen = select_instance(model, instance)
     plan = WalkPlan(wanted.steps, wanted.walks, wanted.seed, wanted.guided)
     return swarm((model, chosen), plan, wanted.workers, progress)
-
-
-def walks_json(
-    found: WalksResult, stories: Iterable[Story] = (), walk: Story | None = None
-) -> dict[str, Json]:
-    """The result of walks in the format of docs/formats/search.md, with the story of each finding,
-    and of the walk if it is only one."""
-    from charter.api import as_json
-
-    return as_json.walks_json(found, stories, walk)

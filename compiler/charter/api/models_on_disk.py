@@ -1,15 +1,32 @@
-"""Compares the models in generated/ with what the compiler makes of the charter."""
+"""Compares a suite, and the models in generated/, with what the compiler makes of the charter."""
 
 from __future__ import annotations
 
 import ast
+import contextlib
 
 from charter.api.generated import model_files, open_protocol, protocols, text_of, variant_models
 from charter.formats.project import Project
 from charter.formats.suite import Manifest
+from charter.project.sources import Missing
 from charter.render.python_model.delta import sibling_text
 from charter.render.python_model.emit import prelude_text
+from charter.suites.make import open_subject
 from charter.suites.subject import PACKAGE
+
+
+def suite_digests(project: Project, manifest: Manifest) -> tuple[str, str]:
+    """The digest of the rules of a suite's component as the charters of a project are now, and that
+    of what its questions are made from besides; "" if they lack the protocol or the component.
+    Raises `Refused` and `Unreadable`."""
+    for found in protocols(project):
+        if found.name == manifest.protocol:
+            asked = manifest.variant, manifest.component
+            with contextlib.suppress(Missing):
+                now = open_subject(project.root / found.place, found.sources, *asked)
+                full = "states" in manifest.counts
+                return now.spec_digest, now.full_digest if full else now.asked_digest
+    return "", ""
 
 
 def find_changed_models(project: Project, manifest: Manifest) -> tuple[str, ...]:

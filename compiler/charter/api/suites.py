@@ -4,7 +4,7 @@ Each function imports what it needs, as in `charters`."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
@@ -18,6 +18,7 @@ from charter.formats.project import find_project
 from charter.formats.suite import Manifest
 from charter.project.sources import Missing, Selection, Unreadable, read_sources
 from charter.semantics.machine import Machine
+from charter.suites.proofs import list_searched, list_unsearched, proof_instances
 
 if TYPE_CHECKING:
     from charter.project.without_errors import BrokenDeclaration
@@ -123,8 +124,8 @@ def make_suite(wanted: SuiteRequest, progress: Callable[[str, int, int], None]) 
         made.left,
         made.failed,
         made.unasked,
-        list_searched(model, component),
-        list_unsearched(model, component),
+        _names(list_searched(model, component)),
+        _names(list_unsearched(model, component)),
         tuple(search_results.list_renewed(model, component, subject.found)),
         subject.found.still_left_out(model, component),
         bool(subject.found.rules),
@@ -132,6 +133,10 @@ def make_suite(wanted: SuiteRequest, progress: Callable[[str, int, int], None]) 
         rest.broken if rest else (),
         rest.errors if rest else (),
     )
+
+
+def _names(instances: Iterable[ir.Instance]) -> tuple[str, ...]:
+    return tuple(instance.name for instance in instances)
 
 
 def _need_first_states(subject: Subject) -> None:
@@ -144,9 +149,9 @@ def _need_first_states(subject: Subject) -> None:
             f"no instance and no scenario is of {component}, so there are no questions: add an"
             " instance of it whose name begins with `tiny`, or name another component"
         )
-    names = {*list_searched(model, component), *proof_instances(model, component)}
+    asked = (*list_searched(model, component), *proof_instances(model, component))
     for instance in of_component:
-        if instance.name in names:
+        if instance in asked:
             Machine.of(model, instance).initial()
 
 
@@ -167,28 +172,6 @@ def _open_subject(wanted: SuiteRequest) -> tuple[Subject, LoadedRest | None]:
             raise
     rest = load_rest(wanted.charter, Selection(wanted.variant))
     return make.open_subject(wanted.charter, rest.charter.sources, *asked), rest
-
-
-def list_searched(model: ir.Model, component: str) -> tuple[str, ...]:
-    """The instances of a component that are searched for questions, by their names."""
-    from charter.suites import proofs
-
-    return tuple(instance.name for instance in proofs.list_searched(model, component))
-
-
-def list_unsearched(model: ir.Model, component: str) -> tuple[str, ...]:
-    """The other instances of a component, by their names, but for the one of the solver."""
-    from charter.suites import proofs
-
-    return tuple(instance.name for instance in proofs.list_unsearched(model, component))
-
-
-def proof_instances(model: ir.Model, component: str) -> tuple[str, ...]:
-    """The instances of a component in which an obligation that counts as infeasible is proved so,
-    by their names."""
-    from charter.suites import proofs
-
-    return tuple(instance.name for instance in proofs.proof_instances(model, component))
 
 
 @dataclass(frozen=True, slots=True)

@@ -73,9 +73,10 @@ def with_called(exprs: Iterable[n.Expr], functions: Iterable[n.Function]) -> Ite
             waiting.append(bodies.pop(e.function))
 
 
-def list_replaced_in_property(model: n.Model, mutant: n.Mutant) -> tuple[str, ...]:
-    """The functions that a mutant replaces and that the property which must catch it calls: it asks
-    for what the mistake does."""
+def list_replaced_in_property(model: n.Model, name: str) -> tuple[str, ...]:
+    """The functions that a mutant of the model replaces and that the property which must catch it
+    calls: it asks for what the mistake does."""
+    mutant = next(one for one in model.mutants if one.name == name)
     bodies = [p.body for p in model.properties if p.name == mutant.caught_by]
     for live in model.liveness:
         if live.name == mutant.caught_by:

@@ -12,6 +12,7 @@ from charter.core import nodes as ir
 from charter.core.encoding import digest
 from charter.explore.model_checker import CannotExplore
 from charter.explore.workers import in_processes
+from charter.formats.canonical import Json
 from charter.mutate.baseline import InstanceBaseline, RuleCoverage
 from charter.mutate.mutants import MadeMutant, mutants
 from charter.mutate.results import MutantVerdict, load, store
@@ -44,7 +45,9 @@ class WantedMutants:
     seed: int = 0
 
 
-def select_mutants(model: ir.Model, wanted: WantedMutants) -> tuple[MadeMutant, ...]:
+def select_mutants(
+    model: ir.Model, wanted: WantedMutants = WantedMutants()
+) -> tuple[MadeMutant, ...]:
     """The mutants that are wanted, in the order of the charter."""
     coverage = RuleCoverage(model)
     matching = [name for name in machines_of(model) if fnmatchcase(name, wanted.machine)]
@@ -99,6 +102,24 @@ def select_searched(model: ir.Model, made: Sequence[MadeMutant]) -> ir.Model:
         name for name in machines_of(model) if any(coverage.is_read_in(one, name) for one in rules)
     }
     return replace(model, instances=tuple(one for one in model.instances if one.machine in read))
+
+
+def mutant_json(made: MadeMutant, verdict: MutantVerdict) -> dict[str, Json]:
+    """A mutant and its verdict as JSON."""
+    return {
+        "id": made.id,
+        "kind": made.kind,
+        "says": made.says,
+        "where": made.span.where(),
+        "before": made.before,
+        "after": made.after,
+        "answer": verdict.answer,
+        "by": verdict.by,
+        "instance": verdict.instance,
+        "steps": verdict.steps,
+        "detail": verdict.detail,
+        "replies": verdict.replies,
+    }
 
 
 def _verdict(trials: MutantTrials, one: MadeMutant) -> MutantVerdict:

@@ -277,10 +277,11 @@ def _without_memory() -> int:
 def _mendable(error: Exception) -> str:
     """What to say of an exception that any command can raise because of its input, or ""."""
     from charter import api
+    from charter.explore.workers import WorkerDied
 
     if isinstance(error, UnicodeEncodeError) and (found := _NOT_UTF8.search(error.object)):
         return f"the name {found[0]} is not in UTF-8{_OTHER_NAME}"
-    known = (api.TooManyValues, api.NoInitialState, api.WorkerDied)
+    known = (api.TooManyValues, api.NoInitialState, WorkerDied)
     return str(error) if isinstance(error, known) else ""
 
 

@@ -9,6 +9,7 @@ import pytest
 
 from charter import api
 from charter.core import nodes as n
+from charter.explore.result import SearchResult
 from charter.explore.simulate import WalkPlan, simulate
 from conform.cli.main import main
 
@@ -55,7 +56,7 @@ def model_of(line: str) -> n.Model:
     return api.load_text(CHARTER.format(line=line))
 
 
-def search(line: str, engine: Engine) -> api.SearchResult:
+def search(line: str, engine: Engine) -> SearchResult:
     return api.explore(model_of(line), "tiny", api.ExploreOptions(engine=engine), ignore)
 
 
@@ -63,7 +64,7 @@ def ignore(*_: object) -> None:
     pass
 
 
-def deadlocks(found: api.SearchResult) -> list[int]:
+def deadlocks(found: SearchResult) -> list[int]:
     return [one.seen for one in found.failures]
 
 

@@ -8,6 +8,7 @@ import pytest
 from tests.support.boxes import TOY
 
 from charter import api
+from charter.explore.result import FirstViolation
 from conform.console.files import LIST
 from conform.console.progress import SearchListener
 
@@ -189,7 +190,7 @@ def test_explore_says_what_was_found_before_it_was_interrupted(conform, toy, mon
 
 def test_explore_says_what_was_found_before_a_search_failed(conform, toy, monkeypatch):
     def fails(_model, _instance, options, _progress):
-        options.on_violation(api.FirstViolation("stepwise", "grows", 6, 12_345))
+        options.on_violation(FirstViolation("stepwise", "grows", 6, 12_345))
         raise api.CannotExplore("the disk is full")
 
     monkeypatch.setattr("charter.api.explore", fails)

@@ -14,8 +14,6 @@ import pytest
 from tests.support import charters
 from tests.support.caches import own_cache
 
-from charter import api
-
 ADAPTER = """import sys
 from conform import sdk
 
@@ -382,7 +380,7 @@ def test_interrupted_command_says_that_not_all_was_tested(
     def interrupt(_: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(api, "generate", interrupt)
+    monkeypatch.setattr("charter.api.generated.write", interrupt)
     code, _, err = conform("test")
     assert code == 130
     told = "not all was tested; the next `conform test` begins with the checks again"

@@ -5,7 +5,6 @@ from pathlib import Path
 import pytest
 from tests.support.caches import own_cache
 
-from charter import api
 from conform.adapters.targets import target
 from conform.cli.output import overlay
 
@@ -53,7 +52,8 @@ def test_a_fault_without_a_message_is_told_and_kept_until_the_overlay_changes(pr
     (told,) = overlay.overlay_warnings(target("some-lock"))
     assert TOLD in told and "overlay.charter:3" in told
     checked = []
-    monkeypatch.setattr(api, "check_overlay", lambda *given: checked.append(given) or ())
+    called = "charter.project.compile.check_overlay_files"
+    monkeypatch.setattr(called, lambda *given: checked.append(given) or ())
     assert overlay.overlay_warnings(target("some-lock")) == (told,)
     assert not checked
     file = Path("adapters/some-lock/overlay.charter")

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import conform
 from charter import api
+from charter.project.pipeline import check_texts
 from charter.render import adapters
 
 SDKS = Path(conform.__file__).parent / "templates" / "adapters"
@@ -71,7 +72,7 @@ def hostile_charter(language: str, role: str) -> str:
     small = [*_apart(word for word in words if _OWN.fullmatch(word) and len(word) > 2)]
     large = [*_apart(word for word in sorted(found) if _TYPE.fullmatch(word))]
     text = _text(large, small, role)
-    errors = api.check_texts((api.Source("hostile", text),)).errors
+    errors = check_texts((api.Source("hostile", text),)).errors
     assert not errors, [(one.message, text[one.span.start - 20 : one.span.end]) for one in errors]
     return text
 

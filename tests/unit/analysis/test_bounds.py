@@ -7,9 +7,11 @@ from pathlib import Path
 import pytest
 
 from charter import api
+from charter.api.as_json import search_json
 from charter.core import nodes as n
 from charter.core.types import MOST_ELEMENTS
 from charter.diagnostics import Source
+from charter.project.pipeline import check_texts
 
 TEXT = """protocol test.bounds
 sort Node
@@ -104,7 +106,7 @@ def test_a_journal_is_of_its_bounds_when_they_change_the_initial_state_alone(
         options = api.ExploreOptions(engine="native", journal=tmp_path / str(first))
         for _ in range(2):
             found[first] = api.explore(model, "tiny", options, lambda *_: None)
-            bounds = api.search_json(found[first])["bounds"]
+            bounds = search_json(found[first])["bounds"]
             assert bounds == {"Node": 2, "Item": 2, "most": 2, "first": first}
         other = api.ExploreOptions(engine="native", journal=tmp_path / "0")
     assert found[0].counts.distinct != found[1].counts.distinct
@@ -124,7 +126,7 @@ def test_a_journal_is_of_its_bounds_when_they_change_the_initial_state_alone(
 @pytest.mark.parametrize("head", ["instance large of box {", 'scenario "s" of box { expect true'])
 def test_a_text_is_refused_with_the_same_bound(head: str, value: str, said: str) -> None:
     text = f"{TEXT}{head} Node = {value} Item = 1 most = 1 first = 0 }}"
-    (error,) = api.check_texts((Source("x", text),)).errors
+    (error,) = check_texts((Source("x", text),)).errors
     told = f"`Node` can have 1 to 512 elements, not {said}"
     assert (error.code, error.message) == ("instance/too-large", told)
     assert error.hint.startswith("choose a smaller size")

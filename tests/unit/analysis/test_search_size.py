@@ -1,6 +1,8 @@
 """What is known of the size of a search before it begins."""
 
 from charter import api
+from charter.analysis.search_size import search_size
+from charter.api.charters import select_instance
 
 LAMP = """\
 protocol test.lamp
@@ -33,7 +35,7 @@ instance one of house {
 
 def test_acts_and_possible_states_are_counted() -> None:
     model = api.load_text(LAMP)
-    tiny, one = (api.search_size(model, name) for name in ("tiny", "one"))
+    tiny, one = (search_size(model, select_instance(model, name)) for name in ("tiny", "one"))
     assert (tiny.acts, tiny.states, tiny.is_system) == (3 + 8, 8 * 4, False)
     assert (one.acts, one.states) == (1, 8 * 4)
 
@@ -43,4 +45,4 @@ def test_no_number_of_states_is_told_of_counters() -> None:
         "state most: int 0..3 = 0", "state most: int 0..3 = 0\n  state at: E = 0"
     )
     model = api.load_text(counted.replace("sort Room", "sort Room\ncounter E"))
-    assert api.search_size(model, "tiny").states is None
+    assert search_size(model, select_instance(model, "tiny")).states is None

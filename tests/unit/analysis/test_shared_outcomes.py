@@ -13,10 +13,11 @@ from tests.support.comparing.sampled import few_or_all
 
 from charter import api
 from charter.analysis.shared_outcomes import SharedOutcomes
-from charter.api import mutate as mutation
 from charter.core import nodes as n
 from charter.core.affected import find_affected
+from charter.mutate import run as mutation
 from charter.mutate.mutants import mutate
+from charter.mutate.run import WantedMutants
 from charter.semantics.evaluate import Outcome
 from charter.semantics.expressions import State
 from charter.semantics.machine import Machine
@@ -182,7 +183,7 @@ def test_scenarios_of_kafka_are_as_alone_when_mutants_share_of_some(
 ) -> None:
     plain = spec.model("kafka")
     some = Random(1).sample(sorted(s.title for s in plain.scenarios), 20)
-    made = mutation.mutants_of(plain, limit=examples, seed=1)
+    made = mutation.select_mutants(plain, WantedMutants(limit=examples, seed=1))
     versions = [draw(one, some) for one in (plain, *(mutate(plain, each) for each in made))]
     many, few = (
         sum(x) for x in zip(*same_when_shared(versions, Counted(monkeypatch)), strict=True)

@@ -7,8 +7,8 @@ from itertools import product
 import pytest
 from tests.support.charters import WORDS, load
 
-from charter import api
 from charter.diagnostics import Source
+from charter.project.pipeline import check_texts
 from charter.semantics.expressions import State
 from charter.semantics.machine import Machine
 
@@ -85,14 +85,14 @@ instance tiny of post {{ Broker = {{a, b}}  limit = 1 }}
     ],
 )
 def test_wrong_sets_conditions_and_counts_are_told(line: str, code: str, says: str) -> None:
-    errors = api.check_texts((Source("test", WORDS + STREAM.format(line=line)),)).errors
+    errors = check_texts((Source("test", WORDS + STREAM.format(line=line)),)).errors
     assert [error.code for error in errors][:1] == [code]
     assert says in errors[0].message
 
 
 def test_only_a_fifo_gives_several_messages() -> None:
     text = STREAM.format(line="receive m[2] from mail[a][b]").replace("fifo", "set")
-    [error] = api.check_texts((Source("test", WORDS + text),)).errors
+    [error] = check_texts((Source("test", WORDS + text),)).errors
     assert error.message == "`mail` is a set: only a fifo gives several messages"
 
 

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from charter import api
 from charter.diagnostics import Source
+from charter.project.pipeline import check_texts
 
 ROOT = Path(__file__).parents[3]
 PAGES = ROOT / "docs" / "diagnostics"
@@ -29,7 +29,7 @@ def list_used_codes() -> set[str]:
 
 def codes_of(text: str) -> set[str]:
     whole = text if text.startswith("protocol ") else f"protocol example\n{text}"
-    return {item.code for item in api.check_texts((Source("page", whole),))}
+    return {item.code for item in check_texts((Source("page", whole),))}
 
 
 def test_pages_are_there_for_exactly_the_codes_that_are_used() -> None:

@@ -5,11 +5,11 @@ from __future__ import annotations
 import pytest
 from tests.support.charters import WORDS, body, branch, codes, dump, load
 
-from charter import api
 from charter.core import nodes as ir
 from charter.core import types as ty
 from charter.core.show import show_expr
 from charter.diagnostics import Source
+from charter.project.pipeline import check_texts
 
 
 @pytest.mark.parametrize(
@@ -241,7 +241,7 @@ def test_what_is_left_of_a_budget_is_not_read() -> None:
 witness w of s: took t
 always p of s: budget.limit == 0
 """
-    (found,) = api.check_texts((Source("t", WORDS + text),))
+    (found,) = check_texts((Source("t", WORDS + text),))
     assert found.code == "name/unknown"
     assert found.hint.startswith("the rest of a budget cannot be read; count in a state")
 
@@ -420,7 +420,7 @@ component c {
 witness w of c: nobody
 instance tiny of c { Brooker = 2 }
 """
-    first, other, *more = api.check_texts((Source("t", WORDS + text),))
+    first, other, *more = check_texts((Source("t", WORDS + text),))
     assert first.message == "there is no type `Brooker`"
     assert first.hint == "did you mean `Broker`?"
     ((places, at),) = first.notes
@@ -436,14 +436,14 @@ def test_name_that_is_not_declared_is_told_once_with_its_places() -> None:
 }
 witness w of c: took go/ok
 """
-    found = list(api.check_texts((Source("t", WORDS + text),)))
+    found = list(check_texts((Source("t", WORDS + text),)))
     assert [item.message for item in found] == ["`of` is not declared"]
     assert [text for text, _ in found[0].notes] == ["and 1 more place"]
 
 
 def list_messages(text: str) -> list[tuple[str, str]]:
     """The messages and hints of all errors."""
-    errors = api.check_texts((Source("t", WORDS + text),)).errors
+    errors = check_texts((Source("t", WORDS + text),)).errors
     return [(item.message, item.hint) for item in errors]
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from charter import api
 from charter.diagnostics import Diagnostic, Source
+from charter.project.pipeline import check_texts
 
 ROOM = """protocol test.room
 sort Person
@@ -20,7 +20,7 @@ fragment nothing() of room { step "nothing" }
 
 
 def errors(text: str) -> tuple[Diagnostic, ...]:
-    return api.check_texts((Source("x", ROOM + text),)).errors
+    return check_texts((Source("x", ROOM + text),)).errors
 
 
 @pytest.mark.parametrize("title", ["", " "])

@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 from tests.support.charters import codes, dump, load
 
-from charter import api
 from charter.core import nodes as ir
 from charter.core.show import show_model
 from charter.diagnostics import Source
+from charter.project.pipeline import check_texts
 
 STATE = """component c {
   state holder: option Broker = none
@@ -38,7 +38,7 @@ def params(text: str, name: str, **selection: str) -> list[str]:
 
 def list_messages(text: str) -> list[str]:
     whole = "protocol test\nsort Broker\n" + text
-    return [item.show() for item in api.check_texts((Source("test", whole),)).errors]
+    return [item.show() for item in check_texts((Source("test", whole),)).errors]
 
 
 SAME = """fun fit(b: Broker) of c -> bool = not b in known and idle()

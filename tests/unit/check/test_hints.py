@@ -5,13 +5,13 @@ from __future__ import annotations
 import pytest
 from tests.support.charters import WORDS
 
-from charter import api
 from charter.diagnostics import Source
+from charter.project.pipeline import check_texts
 
 
 def list_messages(text: str) -> list[tuple[str, str]]:
     """The messages and hints of all errors."""
-    errors = api.check_texts((Source("t", WORDS + text),)).errors
+    errors = check_texts((Source("t", WORDS + text),)).errors
     return [(item.message, item.hint) for item in errors]
 
 

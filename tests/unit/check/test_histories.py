@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from tests.support.charters import WORDS, dump
 
-from charter import api
 from charter.diagnostics import Source
+from charter.project.pipeline import check_texts
 
 DOOR = """component door {
   state open: bool = false
@@ -36,7 +36,7 @@ always p of hall: opened == opened
 
 def list_messages(text: str) -> list[str]:
     """All errors: the code, and the message up to its first colon."""
-    found = api.check_texts((Source("test", WORDS + text),)).errors
+    found = check_texts((Source("test", WORDS + text),)).errors
     return [f"{item.code} {item.message.split(':')[0]}" for item in found]
 
 

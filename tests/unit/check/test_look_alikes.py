@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from charter import api
+from charter.project.pipeline import check_texts
 
 TEXT = """
 protocol test.pointers
@@ -37,7 +38,7 @@ witness some_seen of store: seen
     ],
 )  # fmt: skip
 def test_a_type_is_refused_when_its_values_look_like_references(kind: str, refused: bool) -> None:
-    found = api.check_texts((api.Source("x.charter", TEXT.format(kind=kind)),))
+    found = check_texts((api.Source("x.charter", TEXT.format(kind=kind)),))
     assert [item.code for item in found.items] == ["type/reference"] * refused
 
 
@@ -87,7 +88,7 @@ def test_a_map_is_a_reply_when_its_keys_are_not_those_of_a_fault() -> None:
 
 def of_replies(kind: str, members: str) -> list[str]:
     text = REPLIES.format(kind=kind, members=members)
-    return [item.code for item in api.check_texts((api.Source("x.charter", text),)).items]
+    return [item.code for item in check_texts((api.Source("x.charter", text),)).items]
 
 
 CASES = """
@@ -116,5 +117,5 @@ def test_a_parameter_that_overwrites_the_name_of_its_case_is_refused(
 ) -> None:
     parts = dict(zip(("state", "initial", "params", "result", "reply"), place, strict=True))
     text = CASES.format(name=name, **parts)
-    found = api.check_texts((api.Source("x.charter", text),)).errors
+    found = check_texts((api.Source("x.charter", text),)).errors
     assert [item.code for item in found] == ["type/case"] * refused

@@ -5,8 +5,8 @@ from importlib import resources
 
 import pytest
 
-from charter import api
 from charter.diagnostics import Source
+from charter.project.pipeline import check_texts
 
 TEMPLATES = resources.files("conform").joinpath("templates", "charters")
 WORD = re.compile(r"\w+")
@@ -28,7 +28,7 @@ USES = [
 
 
 def errors(text):
-    return [item.message for item in api.check_texts((Source("x.charter", text),)).errors]
+    return [item.message for item in check_texts((Source("x.charter", text),)).errors]
 
 
 @pytest.mark.parametrize(("template", "right", "wrong"), USES)

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 from tests.support.charters import WORDS, body, codes, dump, load
 
-from charter import api
 from charter.core.show import show_expr
 from charter.diagnostics import Source
+from charter.project.pipeline import check_texts
 
 PARAMS = "m: map Topic -> option Row, o: option Row, s: set option Row, rs: set Reply, e: Epoch"
 
@@ -90,7 +90,7 @@ def test_what_means_nothing_is_an_error(text: str, code: str) -> None:
 
 def test_two_names_for_a_set_are_told_what_is_written() -> None:
     text = WORDS + "fun f(s: set Topic) -> bool = some x, y in s: x != y\n"
-    (item,) = api.check_texts((Source("test", text),)).errors
+    (item,) = check_texts((Source("test", text),)).errors
     assert (item.code, item.hint) == ("type/mismatch", "each has a domain: `x in s, y in s`")
 
 

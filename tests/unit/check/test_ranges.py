@@ -15,6 +15,7 @@ from charter.check.numbers.ranges import check_ranges
 from charter.core import types as ty
 from charter.diagnostics import Diagnostic, Diagnostics, Source
 from charter.project import pipeline
+from charter.project.pipeline import check_texts
 
 PARAMS = "n: int 0..limit, m: int 0..3, s: set Status, q: seq Status max 4"
 MORE = (
@@ -207,7 +208,7 @@ def test_what_is_inside_a_value_fits_too(result: str, text: str, found: list[str
 )
 def test_the_hint_names_a_comparison_that_proves_the_range(text: str, proof: str) -> None:
     source = Source("test", f"{WORDS}fun f({MORE}) -> int 0..limit = {text}")
-    (found,) = api.check_texts((source,)).errors
+    (found,) = check_texts((source,)).errors
     told = f"`{proof}` would prove it, in the guard, a `require` or an `if`; if an invariant keeps"
     assert found.hint == f"{told} it there: `conform explain int/out-of-range`"
     assert codes(f"fun f({MORE}) -> int 0..limit = if {proof} then {text} else 0") == []
@@ -216,7 +217,7 @@ def test_the_hint_names_a_comparison_that_proves_the_range(text: str, proof: str
 @pytest.mark.parametrize("text", ["(n + k) * (c + 1)", "n - if k > 0 then k else c"])
 def test_the_hint_quotes_no_part_of_an_expression(text: str) -> None:
     source = Source("test", f"{WORDS}fun f({MORE}) -> int 0..limit = {text}")
-    (found,) = api.check_texts((source,)).errors
+    (found,) = check_texts((source,)).errors
     assert found.hint.startswith("compare it ")
 
 
@@ -231,7 +232,7 @@ def test_the_hint_quotes_no_part_of_an_expression(text: str) -> None:
 )
 def test_what_is_never_inside_gets_no_comparison(text: str, told: str) -> None:
     source = Source("test", f"{WORDS}fun f({MORE}) -> int 0..limit = {text}")
-    (found,) = api.check_texts((source,)).errors
+    (found,) = check_texts((source,)).errors
     assert found.hint == f"it is always {told}: write another value, or widen the range"
 
 
@@ -365,7 +366,7 @@ const cap: int 1..4
 component c { state on: bool = false }
 instance tiny of c { cap = 9 }
 """
-    found = api.check_texts((Source("p.charter", text),))
+    found = check_texts((Source("p.charter", text),))
     assert "9 is outside the range of `cap`, 1..4" in [one.message for one in found]
 
 
@@ -398,7 +399,7 @@ def places(errors: Iterable[Diagnostic]) -> list[str]:
 
 
 def test_a_variant_is_told_what_is_wrong_in_its_edits_and_the_rest_once() -> None:
-    errors = api.check_texts((Source("p", WRONG_IN_BOTH),)).errors
+    errors = check_texts((Source("p", WRONG_IN_BOTH),)).errors
     assert places(e for e in errors if not e.notes) == sorted(IN_CHARTER)
     assert places(e for e in errors if e.notes) == sorted(IN_VARIANT)
 
@@ -417,7 +418,7 @@ variant v { replace in c operation stay() -> int 0..3 { branch ok { reply 0 } } 
 
 
 def test_scenarios_of_a_variant_are_not_run_when_the_charter_has_a_wrong_number() -> None:
-    found = api.check_texts((Source("p", WRONG_IN_CHARTER),))
+    found = check_texts((Source("p", WRONG_IN_CHARTER),))
     assert places(found.errors) == ["int/out-of-range 4"]
 
 

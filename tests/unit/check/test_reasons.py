@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from charter import api
+from charter.project.pipeline import check_texts
 
 BASE = """protocol test.excuses
 source S1 "manual"
@@ -31,6 +32,6 @@ witness some of c: took go/done
 ])  # fmt: skip
 def test_class_that_excuses_a_difference_says_by_what(title: str, missing: str) -> None:
     text = BASE + f"overlay target of c {{ entry one {title} {{ drop branch c.go/off }} }}"
-    every = api.check_texts((api.Source("a", text),))
+    every = check_texts((api.Source("a", text),))
     found = [item.message for item in every if item.code == "edit/no-reason"]
     assert [missing in message for message in found] == ([True] if missing else [])

@@ -8,6 +8,7 @@ from charter import api
 from charter.core.nodes import Model
 from charter.core.show import show_model
 from charter.diagnostics import Source
+from charter.project.pipeline import check_texts
 from charter.semantics.scenario import ScenarioFails, follow
 
 LEASE = """protocol test.shared
@@ -38,7 +39,7 @@ def same(short: str, long: str) -> None:
 
 
 def errors(text: str) -> list[str]:
-    return [item.code for item in api.check_texts((Source("x", LEASE + text),)).errors]
+    return [item.code for item in check_texts((Source("x", LEASE + text),)).errors]
 
 
 def test_lines_of_ones_own_stand_in_the_place_of_those_taken_over() -> None:

@@ -2,8 +2,8 @@
 
 import pytest
 
-from charter import api
 from charter.diagnostics import Source
+from charter.project.pipeline import check_texts
 
 LOCK = """protocol lock
 sort Owner
@@ -20,9 +20,7 @@ witness w of lock: holder != none
 
 
 def list_codes(text):
-    return [
-        (item.code, item.severity, item.message) for item in api.check_texts((Source("x", text),))
-    ]
+    return [(item.code, item.severity, item.message) for item in check_texts((Source("x", text),))]
 
 
 def test_reply_that_no_branch_gives_is_a_warning():

@@ -10,6 +10,8 @@ from tests.support.charters import WORDS, codes, load
 from charter import api
 from charter.core import nodes as ir
 from charter.core.show import show_expr, show_model
+from charter.project.compile import check_overlay_files
+from charter.project.pipeline import check_texts
 from charter.semantics.machine import Machine
 
 BASE = """fun free(r: Row) -> bool = r.owner == none
@@ -208,7 +210,7 @@ def test_a_wrong_use_of_what_is_replaced_is_reported(edit: str, found: list[str]
 def test_a_let_that_stands_twice_in_a_function_is_not_guessed() -> None:
     twice = "fun two(b: bool) -> bool = if b then let x = b in x else let x = not b in x\n"
     text = BASE + twice + "mutant m in tiny { replace let x of two with true } caught by fine"
-    (found,) = api.check_texts((api.Source("t", WORDS + text),))
+    (found,) = check_texts((api.Source("t", WORDS + text),))
     assert found.code == "edit/unknown-target" and "there are 2" in found.message
 
 
@@ -227,7 +229,7 @@ def test_entries_share_the_functions_of_their_overlay(tmp_path: Path) -> None:
     charter, overlay = tmp_path / "a.charter", tmp_path / "o.charter"
     charter.write_text(WORDS + BASE, encoding="utf-8")
     overlay.write_text(SHARED, encoding="utf-8")
-    assert not api.check_overlay(charter, overlay).errors
+    assert not check_overlay_files(charter, overlay).errors
     both = api.load(
         charter, api.Selection(overlay=api.read_sources(overlay), entries=("one", "two"))
     )
@@ -240,4 +242,4 @@ def test_an_error_of_a_shared_function_is_reported_once(tmp_path: Path) -> None:
     charter, overlay = tmp_path / "a.charter", tmp_path / "o.charter"
     charter.write_text(WORDS + BASE, encoding="utf-8")
     overlay.write_text(SHARED.replace("not free(r)", "not fre(r)"), encoding="utf-8")
-    assert [e.code for e in api.check_overlay(charter, overlay).errors] == ["name/unknown"]
+    assert [e.code for e in check_overlay_files(charter, overlay).errors] == ["name/unknown"]

@@ -10,6 +10,7 @@ import pytest
 from charter import api
 from charter.core import nodes as n
 from charter.core.affected import find_affected, find_changed_operations
+from charter.project.pipeline import check_texts
 from charter.semantics.scenario import failing
 
 ROOT = Path(__file__).parents[3]
@@ -66,7 +67,7 @@ def test_only_the_affected_scenarios_are_followed_in_a_variant() -> None:
     """The others fail in the charter itself, which is told once."""
     edit = "variant bright { replace fun lit with true }\n"
     wrong = LAMPS.replace("pressed reply true", "pressed reply false")
-    errors = api.check_texts((api.Source("lamps", wrong + edit),)).errors
+    errors = check_texts((api.Source("lamps", wrong + edit),)).errors
     assert [(item.code, [text for text, _ in item.notes]) for item in errors] == [
         ("scenario/fails", []),
         ("scenario/fails", ["in variant `bright`"]),

@@ -33,6 +33,7 @@ from charter.explore.reference.search import (
     ReferenceOptions,
     explore,
 )
+from charter.render.story.itf import itf
 from charter.semantics.fairness import LivenessResult
 
 EXAMPLES = Path(__file__).resolve().parents[3] / "spec" / "examples"
@@ -384,7 +385,7 @@ def test_what_fails_is_violated_though_no_run_can_be_shown(
     assert fails.answer == "fails" and not fails.has_run
     assert re.fullmatch(f"no run is shown: without symmetry, {EARLY}", fails.detail)
     story = api.tell(model, "tiny", fails)
-    assert story.steps_json() == [] and "loop" not in api.itf(story)
+    assert story.steps_json() == [] and "loop" not in itf(story)
     assert "no run is shown" in api.draw(story, "text")
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from charter import api
 from charter.analysis.canonical import Canonical
 from charter.analysis.environment import Arguments
+from charter.api.as_json import search_json
 from charter.core import types as t
 from charter.explore.native.states.graph import CompiledGraph
 from charter.explore.reference.graph import DefinedGraph
@@ -147,7 +148,7 @@ def test_json_names_arguments_when_a_search_is_printed() -> None:
     model = api.load_text(COUNTING)
     options = api.ExploreOptions(engine="reference", most_states=200)
     result = api.explore(model, "tiny", options, lambda *_: None)
-    told = api.search_json(result)
+    told = search_json(result)
     assert told["distinct"] == result.counts.distinct
     findings = told["findings"]
     assert isinstance(findings, list)

@@ -16,6 +16,7 @@ from charter import api
 from charter.core import nodes as n
 from charter.explore.result import CheckResult
 from charter.explore.simulate import WalkPlan, simulate
+from charter.explore.swarm import WalksResult
 
 EXAMPLES = Path(__file__).resolve().parents[3] / "spec" / "examples"
 
@@ -24,12 +25,12 @@ def model_of(name: str, mutant: str = "") -> n.Model:
     return api.load(EXAMPLES / f"{name}.charter", api.Selection(mutant=mutant))
 
 
-def walk(model: n.Model, **options: int) -> api.WalksResult:
+def walk(model: n.Model, **options: int) -> WalksResult:
     wanted = api.Simulation(options.get("steps", 40), options.get("walks", 50), 0)
     return api.simulate(model, "tiny", wanted, lambda *_: None)
 
 
-def findings(found: api.WalksResult) -> dict[str, CheckResult]:
+def findings(found: WalksResult) -> dict[str, CheckResult]:
     return {one.finding.name: one.finding for one in found.findings}
 
 

@@ -9,6 +9,7 @@ from typing import Literal
 import pytest
 
 from charter import api
+from charter.explore.result import FirstViolation
 
 SYSTEM = """protocol test.ends
 system lamp {
@@ -36,9 +37,9 @@ EXAMPLES = Path(__file__).resolve().parents[3] / "spec" / "examples"
 
 def list_told(
     model: api.Model, engine: Literal["native", "reference"], workers: int = 1
-) -> list[api.FirstViolation]:
+) -> list[FirstViolation]:
     """What a search tells; each is found by a search for one state more, by as many steps."""
-    told: list[api.FirstViolation] = []
+    told: list[FirstViolation] = []
     options = api.ExploreOptions(engine=engine, workers=workers, on_violation=told.append)
     found = api.explore(model, "", options, lambda *_: None)
     wrong = {(one.kind, one.name) for one in found.failures}

@@ -7,14 +7,13 @@ from pathlib import Path
 import pytest
 from tests.support.edited_texts import FILE, LEASE, cursor, open_text, show
 
-from charter import api
 from charter.diagnostics import Diagnostics, Source
 from charter.ide import answers, workspace
 from charter.ide.answers import CannotRename, Outlined
 from charter.ide.build import index_of
 from charter.ide.offsets import Shift
 from charter.ide.workspace import Workspace
-from charter.project.pipeline import parse_all
+from charter.project.pipeline import check_texts, parse_all
 from charter.project.sources import read_sources
 
 ROOT = Path(__file__).parents[3]
@@ -204,7 +203,7 @@ def test_each_use_of_a_name_that_is_missing_is_marked() -> None:
     found = open_text(text)[1].found[FILE]
     marked = [item.span.start for item in found if item.message == "`lock` is not declared"]
     assert len(marked) == len(set(marked)) > 1
-    told = api.check_texts((Source(FILE, text),)).errors
+    told = check_texts((Source(FILE, text),)).errors
     assert len([item for item in told if item.message == "`lock` is not declared"]) == 1
 
 

@@ -8,13 +8,14 @@ from pathlib import Path
 import pytest
 
 from charter import api
-from charter.api import mutate as mutation
 from charter.core import nodes as n
 from charter.explore.native.search.traces import Disagreement, Traces
 from charter.explore.result import SearchResult
+from charter.mutate import run as mutation
 from charter.mutate import trial
 from charter.mutate.results import MutantVerdict
-from charter.mutate.trial import search, why_incomplete
+from charter.mutate.run import WantedMutants
+from charter.mutate.trial import Limits, search, why_incomplete
 
 LAMP = """\
 protocol test.lamp
@@ -92,8 +93,8 @@ def verdicts(
 ) -> dict[str, MutantVerdict]:
     """The verdicts by the names of the rules and what the mutants say."""
     model = api.load_text(text)
-    made = mutation.mutants_of(model, rule=rule)
-    limits = mutation.limits(states, 60)
+    made = mutation.select_mutants(model, WantedMutants(rule=rule))
+    limits = Limits(states, 60)
     places = mutation.baselines(model, instances, limits, lambda *_: None)
     found = mutation.try_mutants(model, places, made, limits, jobs)
     return {f"{one.place}: {one.says}": verdict for one, verdict in zip(made, found, strict=True)}
@@ -139,7 +140,7 @@ def test_an_instance_in_which_a_property_fails_is_searched_to_its_end() -> None:
 
 def test_why_a_search_is_not_complete() -> None:
     model = api.load_text(LAMP)
-    limits = mutation.limits(1000, 60)
+    limits = Limits(1000, 60)
     found = search(model, model.instances[0], limits)
     few = replace(found, counts=replace(found.counts, complete=False, distinct=1001))
     assert why_incomplete(few, limits) == "more than 1,000 states"
@@ -200,7 +201,7 @@ def test_the_scenarios_of_a_large_machine_answer_before_any_instance_is_searched
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     model = api.load_text(LAMP + SCENARIO)
-    made = mutation.mutants_of(model, rule="lamp.press/switched")
+    made = mutation.select_mutants(model, WantedMutants(rule="lamp.press/switched"))
     assert [*mutation.by_scenarios(model, made, 1)] == [None] * len(made)
     monkeypatch.setattr(trial, "DEAR", 3)
     found = [*mutation.by_scenarios(model, made, 1)]
@@ -212,7 +213,8 @@ def test_the_scenarios_of_a_large_machine_answer_before_any_instance_is_searched
 def test_only_instances_that_may_show_a_mutant_are_searched_for_it() -> None:
     model = api.load_text(LAMP + "witness dark of lamp: light == OFF\ninstance alone of lamp {}\n")
     step, branch = (
-        mutation.mutants_of(model, rule=rule) for rule in ("room.glance", "lamp.press/switched")
+        mutation.select_mutants(model, WantedMutants(rule=rule))
+        for rule in ("room.glance", "lamp.press/switched")
     )
     assert [one.name for one in mutation.select_searched(model, step).instances] == ["tiny"]
     assert [one.name for one in mutation.select_searched(model, branch).instances] == [
@@ -366,7 +368,7 @@ def test_another_initial_state_is_a_difference() -> None:
 
 def test_a_baseline_that_ran_out_of_time_is_searched_again() -> None:
     model = api.load_text(LAMP)
-    hasty = mutation.limits(1000, -1)
+    hasty = Limits(1000, -1)
     (first,) = mutation.baselines(model, "*", hasty, lambda *_: None)
     assert first.unknown == "more than -1 seconds"
     told: list[str] = []

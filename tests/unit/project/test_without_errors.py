@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from charter import api
 from charter.diagnostics import Refused, Source
 from charter.project.compile import compile_core
+from charter.project.pipeline import check_texts
 from charter.project.sources import PLAIN, Selection
 from charter.project.without_errors import BrokenDeclaration, Rest, compile_rest, without_errors
 
@@ -100,7 +100,7 @@ def test_what_remains_is_refused_when_it_names_what_is_left_out() -> None:
     assert rest is not None
     with pytest.raises(Refused):
         compile_core(rest.sources, PLAIN)
-    assert api.check_texts(rest.sources).errors
+    assert check_texts(rest.sources).errors
 
 
 def test_what_cannot_be_parsed_is_left_out_as_what_has_another_error_is() -> None:
@@ -135,5 +135,5 @@ def test_an_edit_that_drops_a_scenario_goes_with_it() -> None:
     rest = rest_of(HEAD + variant + "instance tiny of box { Node = 1 }\n" + more)
     assert rest is not None
     assert compile_core(rest.sources, Selection("other")).variant == "other"
-    found = api.check_texts((Source("0.charter", HEAD + variant + more),))
+    found = check_texts((Source("0.charter", HEAD + variant + more),))
     assert [item.code for item in found] == ["syntax/unexpected"]

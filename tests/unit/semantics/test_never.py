@@ -7,6 +7,7 @@ import pytest
 from charter import api
 from charter.diagnostics import Source
 from charter.mutate.mutants import mutants, mutate
+from charter.project.compile import format_text
 from charter.semantics.scenario import ScenarioFails, failing, follow
 
 TOSS = """protocol test.toss
@@ -101,7 +102,7 @@ def test_a_line_that_must_not_come_about_changes_nothing() -> None:
 
 def test_the_line_is_formatted_as_it_stands() -> None:
     text = scenario("  never do toss(true) -> worn reply edge\n  never expect up == edge")
-    assert api.format_text(Source("toss.charter", text)).endswith(text[-80:])
+    assert format_text(Source("toss.charter", text)).endswith(text[-80:])
 
 
 def test_a_mutant_that_allows_more_is_caught_by_what_must_not_come_about() -> None:

@@ -8,6 +8,7 @@ import pytest
 
 from charter import api
 from charter.diagnostics import Source
+from charter.project.pipeline import check_texts
 from charter.semantics.scenario import ScenarioFails, follow
 from conform.cli.main import main
 
@@ -120,7 +121,7 @@ def test_a_reply_selects_among_outcomes() -> None:
 
 def test_a_step_of_a_system_has_no_reply() -> None:
     text = scenario("do call(a) reply true", "service")
-    (found,) = api.check_texts((Source("lease", text),)).errors
+    (found,) = check_texts((Source("lease", text),)).errors
     assert (found.code, found.message) == (
         "statement/misplaced", "`reply` is allowed only in a scenario of a component",
     )  # fmt: skip
@@ -146,7 +147,7 @@ def test_a_step_whose_budget_is_used_up_says_so() -> None:
 
 def test_check_reports_a_failing_scenario_at_its_line() -> None:
     text = scenario('step "1 first"\ndo acquire(a)\nexpect holder == none')
-    (found,) = api.check_texts((Source("lease", text),)).errors
+    (found,) = check_texts((Source("lease", text),)).errors
     assert found.code == "scenario/fails"
     assert found.span.where() == "lease:32:1"
     assert "holder" in found.message
@@ -157,7 +158,7 @@ def test_check_reports_a_scenario_that_fails_in_a_variant_only() -> None:
         "variant again {\n  replace in lease.acquire/held"
         " branch held when taken: holder != none and mine: holder != present(n) reply false\n}\n"
     )
-    (found,) = api.check_texts((Source("lease", text),)).errors
+    (found,) = check_texts((Source("lease", text),)).errors
     assert found.code == "scenario/fails"
     assert [note for note, _ in found.notes] == ["in variant `again`"]
 

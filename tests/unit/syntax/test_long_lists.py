@@ -1,7 +1,7 @@
 """Lists of names that do not fit in a line are filled: set-ups and fair steps."""
 
-from charter import api
 from charter.diagnostics import Source
+from charter.project.compile import format_text
 
 STEPS = [f"step_with_a_long_name_{number}" for number in range(6)]
 SETUPS = [f"setup_with_a_long_name_{number}" for number in range(6)]
@@ -23,7 +23,7 @@ TEXT = "\n".join(
 
 
 def test_long_lists_of_set_ups_and_fair_steps_are_filled() -> None:
-    shown = api.format_text(Source("long.charter", TEXT))
+    shown = format_text(Source("long.charter", TEXT))
     assert max(map(len, shown.splitlines())) <= 100
     assert (
         "  fair step_with_a_long_name_0, step_with_a_long_name_1, step_with_a_long_name_2,\n"
@@ -33,4 +33,4 @@ def test_long_lists_of_set_ups_and_fair_steps_are_filled() -> None:
         "  like setup_with_a_long_name_0, setup_with_a_long_name_1, setup_with_a_long_name_2,\n"
         "    setup_with_a_long_name_3, setup_with_a_long_name_4, setup_with_a_long_name_5 {"
     ) in shown
-    assert api.format_text(Source("long.charter", shown)) == shown
+    assert format_text(Source("long.charter", shown)) == shown

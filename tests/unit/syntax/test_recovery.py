@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from tests.support import spec
 
-from charter import api
 from charter.diagnostics import Diagnostics, Source
+from charter.project.pipeline import check_texts
 from charter.syntax import nodes
 from charter.syntax.mistakes.frequent_mistakes import DECLARING
 from charter.syntax.mistakes.recovery import find_lost_names, head_of
@@ -118,7 +118,7 @@ def test_each_broken_declaration_is_one_error_and_none_follows(name: str) -> Non
     for node in tree.declarations:
         line = text.find("\n", node.span.start)
         broken = f"{text[:line]}\n !! {text[line:]}"
-        assert [item.code for item in api.check_texts((Source("t", broken),))] == [
+        assert [item.code for item in check_texts((Source("t", broken),))] == [
             "syntax/unexpected"
         ], broken[node.span.start : line + 4]
 
@@ -128,7 +128,7 @@ def test_the_checks_tell_what_else_is_wrong() -> None:
         f"{HEAD}sort A\nfun f(a: A) -> bool = (\nfun g(a: A) -> bool = f(a) and h(a)\n"
         "fun k(a: B) -> bool = true"
     )
-    found = api.check_texts((Source("t", text),))
+    found = check_texts((Source("t", text),))
     assert [(item.code, item.span.where()) for item in found] == [
         ("syntax/unexpected", "t:4:5"),
         ("name/unknown", "t:4:32"),
@@ -159,13 +159,13 @@ witness gone of c: took go/done
 @pytest.mark.parametrize("broken", ["config: int 0..3 = 0", "else config"])
 def test_arguments_of_a_function_that_may_read_more_are_not_counted(broken: str) -> None:
     """What a function reads is not known if its machine, or a function that it calls, is lost."""
-    assert not api.check_texts((Source("t", READ_FROM_ELSEWHERE),)).items
+    assert not check_texts((Source("t", READ_FROM_ELSEWHERE),)).items
     text = READ_FROM_ELSEWHERE.replace(broken, f"{broken} !!", 1)
-    found = [item.code for item in api.check_texts((Source("t", text),))]
+    found = [item.code for item in check_texts((Source("t", text),))]
     assert found == ["syntax/unexpected"]
 
 
 def test_an_argument_that_no_parameter_has_is_not_counted_too() -> None:
     text = READ_FROM_ELSEWHERE.replace("far(b, config: other)", "far(b, config: other, conf: 1)")
-    (found,) = api.check_texts((Source("t", text),))
+    (found,) = check_texts((Source("t", text),))
     assert (found.code, found.message) == ("name/unknown", "`far` has no parameter `conf`")

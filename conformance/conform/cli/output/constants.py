@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from charter import api
 from charter.formats.suite import LINES, Manifest, read_lines
+from charter.suites.proofs import list_searched
 
 if TYPE_CHECKING:
     from charter.api import BoundingConstant, Model
@@ -48,8 +48,7 @@ def sentence(fixed: Mapping[str, FixedConstant], manifest: Manifest, model: Mode
     told = ", ".join(
         f"{name} = {_show(one.value, one.type)} (of {one.type})" for name, one in fixed.items()
     )
-    searched = {i.name: dict(i.consts) for i in model.instances
-                if i.name in api.list_searched(model, manifest.component)}  # fmt: skip
+    searched = {i.name: dict(i.consts) for i in list_searched(model, manifest.component)}
     others = {
         name: [instance for instance, values in searched.items() if values[name] != one.value]
         for name, one in fixed.items()

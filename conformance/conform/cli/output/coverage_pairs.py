@@ -18,7 +18,7 @@ from conform.cli.output.each_instance import NotSearched, each_searched
 from conform.console.terminal import columns, number, out, plural
 
 if TYPE_CHECKING:
-    from charter.api import ScenarioFails
+    from charter.semantics.scenario import ScenarioFails
 
 WIDTH = 118
 """Columns of a line of Markdown."""

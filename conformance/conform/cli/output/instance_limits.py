@@ -8,11 +8,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from textwrap import wrap
 from typing import TYPE_CHECKING
 
-from charter import api
+from charter.analysis.instance_table import apart
+from charter.analysis.instance_table import usual as usual_limits
 from conform.console.terminal import columns, one_line, out
 
 if TYPE_CHECKING:
-    from charter.api import InstanceLimits
+    from charter.analysis.instance_table import InstanceLimits
 
 _FIXED = "\N{NO-BREAK SPACE}"
 
@@ -43,7 +44,7 @@ def show_limits(rows: Sequence[Sequence[str]], limits: Sequence[InstanceLimits])
 def limit_lines(limits: Sequence[InstanceLimits]) -> list[str]:
     """For each instance the lines below its row: sizes of sorts, budgets, and what is not as in
     most of the instances of the same machine."""
-    usual = {machine: api.usual_limits(_of(limits, machine)) for machine in _machines(limits)}
+    usual = {machine: usual_limits(_of(limits, machine)) for machine in _machines(limits)}
     return ["\n".join(_about(one, usual[one.machine])) for one in limits]
 
 
@@ -66,7 +67,7 @@ def _of(limits: Sequence[InstanceLimits], machine: str) -> list[InstanceLimits]:
 
 
 def _about(one: InstanceLimits, usual: Mapping[str, str]) -> Iterator[str]:
-    own = api.limits_apart(one, usual)
+    own = apart(one, usual)
     sizes = [f"{name} {size}" for name, size in one.sorts.items()]
     sizes += [f"{name} {left}" for name, left in one.budgets.items() if left]
     sizes += [f"{name} {text}" for name, text in own.items() if name in one.constants]
@@ -80,13 +81,13 @@ def _about(one: InstanceLimits, usual: Mapping[str, str]) -> Iterator[str]:
 
 
 def _common(mine: Sequence[InstanceLimits]) -> Iterator[str]:
-    usual, first = api.usual_limits(mine), mine[0]
+    usual, first = usual_limits(mine), mine[0]
     same = [f"{name} {first.settings[name]}" for name in first.constants if name not in usual]
     yield from _list_lines(f"every instance of {first.machine}: ", same, "")
     empty = [name for name in first.budgets if not any(one.budgets[name] for one in mine)]
     yield from _list_lines(f"budgets that are 0 in every instance of {first.machine}: ", empty, "")
     constants = {name for one in mine for name in one.constants}
-    others = Counter(name for one in mine for name in api.limits_apart(one, usual))
+    others = Counter(name for one in mine for name in apart(one, usual))
     told = sorted((name for name in others if usual[name]), key=lambda name: -others[name])
     most = [f"{name} {usual[name]}" for name in told if name in constants]
     yield from _list_lines(f"instances of {first.machine}, where nothing else is said: ", most, "")

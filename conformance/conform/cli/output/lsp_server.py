@@ -1,4 +1,4 @@
-"""Serves `conform lsp`: the protocol, threads and delays. `charter.api.ide` has the answers."""
+"""Serves `conform lsp`: the protocol, threads and delays. `charter.ide` has the answers."""
 
 from __future__ import annotations
 
@@ -25,7 +25,12 @@ from pygls.exceptions import JsonRpcInvalidParams
 from pygls.lsp.server import LanguageServer
 
 from charter import api
-from charter.api import ide
+from charter.diagnostics import Span
+from charter.ide import answers as ide
+from charter.ide.complete import complete
+from charter.ide.run_scenario import run_scenario
+from charter.ide.workspace import Snapshot, Workspace
+from charter.project.compile import format_text
 from conform.console.terminal import visible
 from conform.storage.scratch import clean_up
 
@@ -79,7 +84,7 @@ class Service:
     """The answers for one editor. One thread at a time checks; questions read the last snapshot."""
 
     server: LanguageServer
-    workspace: ide.Workspace = field(default_factory=ide.Workspace)
+    workspace: Workspace = field(default_factory=Workspace)
     checking: threading.Lock = field(default_factory=threading.Lock)
     versions: dict[str, int] = field(default_factory=dict)
     searches: dict[str, asyncio.subprocess.Process] = field(default_factory=dict)
@@ -114,18 +119,18 @@ class Service:
         if self.versions[name] == stamp:
             self._publish(snapshot)
 
-    def _refresh(self, name: str) -> ide.Snapshot:
+    def _refresh(self, name: str) -> Snapshot:
         with self.checking:
             return self.workspace.refresh(name)
 
-    def _publish(self, snapshot: ide.Snapshot) -> None:
+    def _publish(self, snapshot: Snapshot) -> None:
         for name, found in snapshot.found.items():
             items = [self._diagnostic(snapshot, item) for item in found]
             self.server.text_document_publish_diagnostics(
                 lsp.PublishDiagnosticsParams(uri_of(name), items)
             )
 
-    def _diagnostic(self, snapshot: ide.Snapshot, item: ide.Diagnostic) -> lsp.Diagnostic:
+    def _diagnostic(self, snapshot: Snapshot, item: api.Diagnostic) -> lsp.Diagnostic:
         severe = item.severity == "error"
         notes = [
             lsp.DiagnosticRelatedInformation(self._location(snapshot.now(span)), visible(text))
@@ -143,7 +148,7 @@ class Service:
 
     # --- positions -------------------------------------------------------------------------------
 
-    def _range(self, span: ide.Span) -> lsp.Range:
+    def _range(self, span: Span) -> lsp.Range:
         codec = self.server.workspace.position_codec
         lines = span.source.text.split("\n")
         ends = []
@@ -153,12 +158,12 @@ class Service:
             ends.append(codec.position_to_client_units(lines, place))
         return lsp.Range(*ends)
 
-    def _location(self, span: ide.Span) -> lsp.Location:
+    def _location(self, span: Span) -> lsp.Location:
         return lsp.Location(uri_of(span.source.name), self._range(span))
 
     def _place(
         self, document: lsp.TextDocumentIdentifier, position: lsp.Position
-    ) -> tuple[ide.Snapshot, str, int]:
+    ) -> tuple[Snapshot, str, int]:
         """The last snapshot, the name of a file in it, and the offset of a position."""
         name = name_of(document.uri)
         snapshot = self._snapshot(name)
@@ -174,7 +179,7 @@ class Service:
             file.source.line_starts[line] + min(place.character, len(lines[line])),
         )
 
-    def _snapshot(self, name: str) -> ide.Snapshot:
+    def _snapshot(self, name: str) -> Snapshot:
         if name not in self.workspace.snapshots:
             with self.checking:
                 return self.workspace.snapshot(name)
@@ -200,7 +205,7 @@ class Service:
         return [self._location(span) for span in found]
 
     def completion(self, params: lsp.CompletionParams) -> list[lsp.CompletionItem]:
-        found = ide.complete(*self._place(params.text_document, params.position))
+        found = complete(*self._place(params.text_document, params.position))
         return [
             lsp.CompletionItem(
                 each.text,
@@ -225,10 +230,10 @@ class Service:
         name = name_of(params.text_document.uri)
         source = self.workspace.source(name)
         try:
-            text = api.format_text(source)
+            text = format_text(source)
         except api.Refused:
             return []
-        whole = self._range(ide.Span(source, 0, len(source.text)))
+        whole = self._range(Span(source, 0, len(source.text)))
         return [] if text == source.text else [lsp.TextEdit(whole, text)]
 
     def prepare_rename(self, params: lsp.PrepareRenameParams) -> lsp.Range:
@@ -258,7 +263,7 @@ class Service:
         found = ide.lenses(self._snapshot(name_of(uri)), name_of(uri))
         return [
             lsp.CodeLens(
-                self._range(ide.Span(lens.span.source, lens.span.start, lens.span.start)),
+                self._range(Span(lens.span.source, lens.span.start, lens.span.start)),
                 lsp.Command(_title(lens), RUN, arguments=[uri, lens.kind, lens.name]),
             )
             for lens in found
@@ -272,10 +277,10 @@ class Service:
             return self._show(str(error))
         if kind == "scenario":
             loop = asyncio.get_running_loop()
-            return self._show(await loop.run_in_executor(None, ide.scenario_result, sources, name))
+            return self._show(await loop.run_in_executor(None, run_scenario, sources, name))
         return self._show(await self._explore(sources, name))
 
-    async def _explore(self, sources: tuple[ide.Source, ...], instance: str) -> str:
+    async def _explore(self, sources: tuple[api.Source, ...], instance: str) -> str:
         """The output of `conform explore` in a process of its own, for the texts as they are now.
         A search that still runs is ended first."""
         for process in self.searches.values():

@@ -9,6 +9,7 @@ from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Literal
 
 from charter import api
+from charter.core.reach import list_replaced_in_property
 from charter.formats.canonical import Json
 from conform.cli.output.charters import exit_code, tell_left_out
 from conform.cli.output.each_instance import CANNOT, instances_named
@@ -17,7 +18,8 @@ from conform.console.progress import searching
 from conform.console.terminal import out, out_json
 
 if TYPE_CHECKING:
-    from charter.api import Charter, ExploreOptions, LoadedRest, Model, SearchResult, Selection
+    from charter.api import Charter, ExploreOptions, LoadedRest, Model, Selection
+    from charter.explore.result import SearchResult
 
 Answer = Literal["caught", "missed", "unknown"]
 ANSWERS: Mapping[str, Answer] = {"violated": "caught", "holds": "missed"}
@@ -127,7 +129,7 @@ def _how_else(found: SearchResult, caught_by: str) -> str:
 def _why_missed(model: Model, mutant: str, prop: str) -> str:
     """That a property cannot see a mistake in a function that it calls itself; "" if it calls
     none."""
-    shared = api.list_replaced_in_property(model, mutant)
+    shared = list_replaced_in_property(model, mutant)
     if not shared:
         return ""
     return (

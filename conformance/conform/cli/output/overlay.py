@@ -27,9 +27,10 @@ def releases_of(chosen: Target) -> Mapping[str, tuple[str, str]]:
     if not path.is_file():
         return {}
     from charter import api
+    from charter.project.pipeline import overlay_entries
 
     try:
-        entries = api.overlay_entries(path)
+        entries = overlay_entries(api.read_sources(path))
     except (api.Refused, api.Unreadable) as error:
         raise ConformError(f"{path} cannot be read ({error}); `conform check` shows why") from None
     return {entry.name: (entry.first_release, entry.last_release) for entry in entries}
@@ -63,11 +64,14 @@ def _digest(chosen: Target, project: Project) -> str:
 
 def _warnings(chosen: Target, project: Project) -> tuple[str, ...]:
     from charter import api
+    from charter.api.generated import protocols
+    from charter.project.compile import check_overlay_files
 
     path = Path(chosen.folder / OVERLAY)
     with contextlib.suppress(api.Refused, api.Unreadable):  # then releases_of says so
-        place = api.charter_of(project, chosen.protocol)
-        if place is not None:
-            found = api.check_overlay(place, path)
+        for one in protocols(project):
+            if one.name != chosen.protocol:
+                continue
+            found = check_overlay_files(project.root / one.place, path)
             return tuple(item.show() for item in found if item not in found.errors)
     return ()

@@ -7,11 +7,14 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from charter import api
+from charter.analysis.search_size import search_size
+from charter.api import select_instance
 from conform.console.terminal import number, plural, say
 
 if TYPE_CHECKING:
-    from charter.api import FirstViolation, Model, SearchSize
+    from charter.analysis.search_size import SearchSize
+    from charter.api import Model
+    from charter.explore.result import FirstViolation
     from conform.console.progress import SearchListener
 
 FEW = 1_000
@@ -30,7 +33,7 @@ def say_how(instance: str, states: int, complete: bool, why_slow: str) -> None:
 def costing(model: Model, instance: str, order: str = "") -> Callable[[], str]:
     """A function that says what is known of the search of an instance before it begins, and what
     makes it less; `order` is its place among several."""
-    return lambda: cost(api.search_size(model, instance), order)
+    return lambda: cost(search_size(model, select_instance(model, instance)), order)
 
 
 def cost(size: SearchSize, order: str) -> str:

@@ -104,12 +104,13 @@ def _compare(project: Project, manifest: Manifest, suite: str) -> Older:
     """What the charters of a project are to a suite; `suite` is its name, "" for a generated one.
     A protocol that the project lacks may be judged by any suite that is named."""
     from charter import api
+    from charter.api.models_on_disk import suite_digests
 
     about = f"{manifest.protocol} {manifest.component}"
     made = f"{suite} was made" if suite else "generated/ was made"
     where = "" if project == find_project(Path()) else f" in {project.root}"
     try:
-        now, asked = api.suite_digests(project, manifest)
+        now, asked = suite_digests(project, manifest)
     except api.Refused as error:
         return Older(
             _OLDER,
@@ -149,11 +150,11 @@ def _compare(project: Project, manifest: Manifest, suite: str) -> Older:
 def _by_other_models(project: Project, manifest: Manifest, where: str) -> Older:
     """Whether the models of a suite of the charter as it is are not what the compiler makes of that
     charter. A suite of another project has its models there."""
-    from charter import api
+    from charter.api.models_on_disk import find_changed_models
 
     if not manifest.models.charter.startswith(f"{PACKAGE}."):
         return Older()
-    changed = api.find_changed_models(project, manifest)
+    changed = find_changed_models(project, manifest)
     if not changed:
         return Older()
     name = project.relative(project.generated)

@@ -16,7 +16,9 @@ from conform.console.progress import tasks
 from conform.console.terminal import number, out, say
 
 if TYPE_CHECKING:
-    from charter.api import Charter, Model, SearchResult, Selection, Story
+    from charter.api import Charter, Model, Selection
+    from charter.explore.result import SearchResult
+    from charter.render.story.tell import Story
 
 
 class BadExpression(ConformError):

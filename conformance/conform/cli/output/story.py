@@ -12,13 +12,14 @@ import orjson
 
 from charter import api
 from charter.formats.canonical import Json
+from charter.render.story.itf import itf
 from conform.console.errors import ConformError
 from conform.console.files import write_named
 from conform.console.terminal import out, say
 from conform.judging.relabel import key
 
 if TYPE_CHECKING:
-    from charter.api import Story
+    from charter.render.story.tell import Story
 
 
 TERMINAL = "-"
@@ -76,7 +77,7 @@ def draw(stories: Sequence[Story], arguments: argparse.Namespace) -> None:
         write_named(Path(picture), api.draw(stories[0], "svg"))
         say(f"the picture is in {picture}")
     if trace:
-        text = orjson.dumps(api.itf(stories[0]), option=orjson.OPT_INDENT_2)
+        text = orjson.dumps(itf(stories[0]), option=orjson.OPT_INDENT_2)
         write_named(Path(trace), text.decode() + "\n")
         say(f"the trace is in {trace}")
 

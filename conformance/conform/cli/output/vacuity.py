@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from conform.console.terminal import out, shorten
 
 if TYPE_CHECKING:
-    from charter.api import SearchResult
+    from charter.explore.result import SearchResult
 
 WIDTH = 100
 

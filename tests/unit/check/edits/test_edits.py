@@ -12,7 +12,8 @@ from charter.check.names.edit_names import overlap
 from charter.core import nodes as ir
 from charter.core.show import show_expr, show_model
 from charter.diagnostics import Refused, Source
-from charter.project import pipeline
+from charter.project.compile import check_overlay_files, flatten_text
+from charter.project.pipeline import check_texts, compile_sources, overlay_entries
 
 BASE = """fun free(r: Row) -> bool = r.owner == none
 component c {
@@ -144,7 +145,7 @@ def test_a_step_of_a_system_is_edited_by_its_name(edit: str, steps: list[str]) -
 )  # fmt: skip
 def test_a_misplaced_edit_of_a_step_is_told_how_steps_are_edited(edit: str) -> None:
     text = WORDS + BASE + SYSTEM + f"variant v {{ {edit} }}"
-    (found,) = api.check_texts((Source("t", text),)).errors
+    (found,) = check_texts((Source("t", text),)).errors
     assert found.code == "edit/unknown-target"
     assert "system.step" in found.hint
 
@@ -166,7 +167,7 @@ def test_an_edit_of_a_part_of_a_step_that_is_not_there_is_reported_once(
     edit: str, hint: str
 ) -> None:
     text = WORDS + BASE + SYSTEM + f"variant v {{ {edit} }}"
-    (found,) = api.check_texts((Source("t", text),)).errors
+    (found,) = check_texts((Source("t", text),)).errors
     assert found.code == "edit/unknown-target"
     assert hint in found.hint
 
@@ -225,7 +226,7 @@ def test_guard_that_an_edit_leaves_empty_is_warned_of_where_branches_stand_behin
     edits: str, warned: list[str]
 ) -> None:
     text = WORDS + GATE + f"mutant m in small {{ {edits} }} caught by fine"
-    found = list(api.check_texts((Source("t", text),)))
+    found = list(check_texts((Source("t", text),)))
     assert [(item.code, item.severity) for item in found] == [
         ("edit/guard-gone", "warning") for _ in warned
     ]
@@ -236,7 +237,7 @@ def test_guard_that_an_edit_leaves_empty_is_warned_of_where_branches_stand_behin
 def test_guard_that_a_variant_leaves_empty_is_an_error_of_the_branches_behind() -> None:
     text = GATE + "variant v { drop conjunct four of d.go/last }"
     assert codes(text) == ["branch/shadowed"]
-    assert len(list(api.check_texts((Source("t", WORDS + text),)))) == 2
+    assert len(list(check_texts((Source("t", WORDS + text),)))) == 2
 
 
 def branches(edits: str) -> list[tuple[str, int]]:
@@ -386,9 +387,10 @@ def test_overlay_entries_are_applied_by_name(tmp_path: Path) -> None:
     )
     assert [b.name for b in chosen.components[0].operations[0].branches] == ["off", "done"]
     assert "  = (r.owner eq none)" in show_model(chosen)
-    assert [entry.name for entry in api.overlay_entries(overlay)] == ["never_on", "always_free"]
-    assert api.overlay_entries(overlay)[0].first_release == "1.0"
-    assert not api.check_overlay(charter, overlay).errors
+    entries = overlay_entries(api.read_sources(overlay))
+    assert [entry.name for entry in entries] == ["never_on", "always_free"]
+    assert entries[0].first_release == "1.0"
+    assert not check_overlay_files(charter, overlay).errors
     with pytest.raises(Refused):
         api.load(charter, api.Selection(overlay=api.read_sources(overlay), entries=("nothing",)))
 
@@ -397,7 +399,7 @@ def test_flattened_charter_means_the_same_as_the_variant(tmp_path: Path) -> None
     charter = tmp_path / "a.charter"
     edits = "drop conjunct busy of c.go/on add in c state more: bool = true"
     charter.write_text(WORDS + BASE + f"variant v {{ {edits} }}", encoding="utf-8")
-    text = api.flatten_text(charter, "v")
+    text = flatten_text(charter, "v")
     chosen = api.load(charter, api.Selection(variant="v"))
     assert show_model(api.load_text(text)) == show_model(chosen).replace(" variant v", "")
 
@@ -409,7 +411,7 @@ def test_unknown_selection_is_refused() -> None:
             load(BASE, **choice)
         with pytest.raises(Refused) as refused:
             sources = (api.Source("a", WORDS + BASE),)
-            pipeline.compile_sources(sources, api.Selection(**choice))
+            compile_sources(sources, api.Selection(**choice))
         assert [item.code for item in refused.value.diagnostics.errors] == ["variant/unknown"]
 
 
@@ -423,7 +425,7 @@ def with_entry(tmp_path: Path, edits: str) -> ir.Model:
     charter.write_text(WORDS + BASE, encoding="utf-8")
     head = "protocol test.words\noverlay target of c { entry one known_defect {"
     overlay.write_text(f"{head} {edits} }} }}", encoding="utf-8")
-    assert not api.check_overlay(charter, overlay).errors
+    assert not check_overlay_files(charter, overlay).errors
     return api.load(charter, api.Selection(overlay=api.read_sources(overlay), entries=("one",)))
 
 

@@ -11,6 +11,7 @@ from tests.support.comparing.agreement import import_model
 from charter import api
 from charter.core import nodes as ir
 from charter.core.show import show_expr
+from charter.project.compile import check_overlay_files
 
 CHARTER = """protocol test.words
 sort Topic
@@ -36,7 +37,7 @@ def overlay(folder: Path, *edits: str) -> ir.Model:
     overlay.write_text(
         f"protocol test.words\noverlay target of c {{ {' '.join(entries)} }}", encoding="utf-8"
     )
-    assert not api.check_overlay(charter, overlay).errors
+    assert not check_overlay_files(charter, overlay).errors
     names = tuple(f"e{n}" for n in range(len(edits)))
     return api.load(charter, api.Selection(overlay=api.read_sources(overlay), entries=names))
 

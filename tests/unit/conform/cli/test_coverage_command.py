@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from tests.support.caches import own_cache
 
-from charter import api
+from charter.api.generated import protocols
 from charter.formats.project import project_at
 from charter.ide.workspace import Workspace
 from conform.cli.main import main
@@ -332,7 +332,8 @@ def test_classes_are_no_charter_of_their_own(charter: Path) -> None:
     """Not for `conform generate`, and an editor reads them with the charter that they speak of."""
     project = charter.parent.parent / "charter.toml"
     project.write_text(f'charters = "{charter.parent.name}"\n', encoding="utf-8")
-    assert api.charters_of(project_at(project.parent)) == (f"{charter.parent.name}/lamps.charter",)
+    (lamps,) = protocols(project_at(project.parent))
+    assert lamps.place == f"{charter.parent.name}/lamps.charter"
     classes = (charter.parent / "coverage" / "classes.charter").as_posix()
     snapshot = Workspace().refresh(classes)
     assert not any(snapshot.found.values())
@@ -352,5 +353,5 @@ def test_each_of_several_charters_in_a_folder_has_classes_of_its_own(
     assert list(json.loads(capsys.readouterr().out)["instances"][0]["steps"]) == ["dim"]
     assert main(["coverage", str(charter)]) == 0
     (charter.parents[1] / "charter.toml").write_text("", encoding="utf-8")
-    known = api.charters_of(project_at(charter.parents[1]))
-    assert known == ("spec/bulbs.charter", "spec/lamps.charter")
+    known = [one.place for one in protocols(project_at(charter.parents[1]))]
+    assert known == ["spec/bulbs.charter", "spec/lamps.charter"]

@@ -13,9 +13,9 @@ import pytest
 from tests.support.edited_texts import LEASE
 from tests.support.editor import Editor, editing, serve
 
-from charter import api
 from charter.diagnostics import Source
 from charter.formats.canonical import Json
+from charter.project.compile import format_text
 from conform.cli.commands.compiler import lsp
 from conform.cli.main import main
 
@@ -46,7 +46,7 @@ def test_an_editor_gets_answers_when_it_speaks_with_the_server(
         (edit,) = json.loads(json.dumps(found.ask(
             "textDocument/formatting", {"textDocument": {"uri": found.uri}, "options": options}
         )["result"]))  # fmt: skip
-        assert edit["newText"] == api.format_text(Source("", LEASE))
+        assert edit["newText"] == format_text(Source("", LEASE))
         assert edit["range"]["end"] == {"line": LEASE.count("\n"), "character": 0}
         edit = json.dumps(found.at("textDocument/rename", 2, 6, newName="Customer"))
         assert edit.count('"Customer"') == 7

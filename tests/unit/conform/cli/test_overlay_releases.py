@@ -21,6 +21,6 @@ def test_only_what_the_compiler_refuses_cannot_be_read(raised, expected, monkeyp
     def entries(_):
         raise raised
 
-    monkeypatch.setattr(api, "overlay_entries", entries)
+    monkeypatch.setattr("charter.project.pipeline.overlay_entries", entries)
     with pytest.raises(expected):
         releases_of(target("kafka-controller"))

@@ -9,7 +9,7 @@ import pytest
 from tests.support import spec
 
 from charter.analysis.search_size import SearchSize
-from charter.api import FirstViolation
+from charter.explore.result import FirstViolation
 from conform.cli.output.search_note import FoundSoFar, cost, costing
 from conform.console.progress import JudgedLines, Pace, SearchListener, bar, left, searching, span
 

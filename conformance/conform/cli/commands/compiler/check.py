@@ -6,6 +6,7 @@ import argparse
 from pathlib import Path
 
 from charter import api
+from charter.project.compile import check_overlay_files, flatten_text
 from conform.cli.output.charters import check_charter, diagnostics_json, tally
 from conform.console.errors import ConformError
 from conform.console.terminal import out, out_json, say
@@ -41,9 +42,9 @@ def run(arguments: argparse.Namespace) -> int:
     try:
         found = check_charter(arguments.charter)
         if arguments.overlay and not found.errors:
-            found = api.check_overlay(arguments.charter, arguments.overlay)
+            found = check_overlay_files(arguments.charter, arguments.overlay)
         if arguments.show is not None and not found.errors:
-            out(api.flatten_text(arguments.charter, arguments.show))
+            out(flatten_text(arguments.charter, arguments.show))
             return 0
         if arguments.show_core is not None and not found.errors:
             out(api.core_text(arguments.charter, after=arguments.show_core).rstrip("\n"))

@@ -10,7 +10,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from charter import api
+from charter.analysis.instance_table import limits_of
+from charter.api.as_json import search_json
 from charter.formats.canonical import Json
+from charter.semantics.scenario import failing
 from conform.cli.output.charters import (
     add_bounds,
     exit_code,
@@ -40,16 +43,11 @@ from conform.console.progress import SearchListener, searching
 from conform.console.terminal import columns, number, out, out_json, plural, say, shorten
 
 if TYPE_CHECKING:
-    from charter.api import (
-        Charter,
-        InstanceLimits,
-        LoadedRest,
-        Model,
-        ScenarioFails,
-        SearchResult,
-        Selection,
-        Story,
-    )
+    from charter.analysis.instance_table import InstanceLimits
+    from charter.api import Charter, LoadedRest, Model, Selection
+    from charter.explore.result import SearchResult
+    from charter.render.story.tell import Story
+    from charter.semantics.scenario import ScenarioFails
 
 EXAMPLES = """examples:
   conform explore spec/kafka --instance tiny_elr
@@ -210,7 +208,8 @@ def _end_with(error: Exception) -> Exception:
 
 def _show_bounds(rest: LoadedRest, names: Sequence[str], arguments: argparse.Namespace) -> int:
     """Prints what limits some instances. The exit code says whether the charter has errors."""
-    found = [api.limits(set_bounds(rest.model, name, arguments.bounds), name) for name in names]
+    models = ((set_bounds(rest.model, name, arguments.bounds), name) for name in names)
+    found = [limits_of(model, api.select_instance(model, name)) for model, name in models]
     if arguments.json:
         out_json({"instances": [one.row() for one in found]})
     else:
@@ -274,7 +273,7 @@ class _Explored:
     def json(self) -> dict[str, Json]:
         """The result as `--json` prints it."""
         mutant = None if self.mutant is None else self.mutant.json()
-        whole = api.search_json(self.found, self.violated, self.first)
+        whole = search_json(self.found, self.violated, self.first)
         failing = [one.json() for one in self.scenarios]
         whole |= {"limits": self.limits.json(), "set": {**self.bounds}}
         return whole | {"mutant": mutant, "failing_scenarios": failing}
@@ -334,9 +333,9 @@ def _explore(
         judge_mutant(model, arguments.mutant, found),
         tuple(api.tell(model, found.instance.name, one) for one in found.violated),
         first_story(model, found),
-        () if arguments.mutant else api.failing_scenarios(model, found.instance.machine),
+        () if arguments.mutant else failing(model, found.instance.machine),
         selection != api.Selection(),
-        api.limits(model, found.instance.name),
+        limits_of(model, api.select_instance(model, found.instance.name)),
     )
 
 
@@ -436,9 +435,9 @@ def _show_scenarios(explored: Sequence[_Explored]) -> None:
     """Shows the failing scenarios of the last result, unless an earlier result of the same machine
     has shown them."""
     *before, last = (one.found.instance.machine for one in explored)
-    for failing in () if last in before else explored[-1].scenarios:
-        out(f"{failing.span.where()}: {failing.sentence()}")
-        out(failing.span.excerpt())
+    for one in () if last in before else explored[-1].scenarios:
+        out(f"{one.span.where()}: {one.sentence()}")
+        out(one.span.excerpt())
 
 
 def _overview(explored: Sequence[_Explored]) -> list[list[str]]:

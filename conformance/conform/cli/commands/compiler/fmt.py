@@ -7,6 +7,7 @@ from difflib import unified_diff
 from pathlib import Path
 
 from charter import api
+from charter.project.compile import format_text
 from conform.console.errors import ConformError
 from conform.console.terminal import out, out_json, say
 
@@ -36,7 +37,7 @@ def run(arguments: argparse.Namespace) -> int:
     broken: list[str] = []
     for source in sources:
         try:
-            text = api.format_text(source)
+            text = format_text(source)
         except api.Refused as refused:
             broken.append(source.name)
             for item in refused.diagnostics:

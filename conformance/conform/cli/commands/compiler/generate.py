@@ -108,8 +108,10 @@ def run(arguments: argparse.Namespace) -> int:
     try:
         if arguments.check:
             return _check(project, arguments.json)
+        from charter.api import generated
+
         with writing_into(project):
-            changed = api.generate(project)
+            changed = generated.write(project)
     except (api.Missing, api.Unreadable) as error:
         raise ConformError(str(error)) from None
     except api.Refused as refused:
@@ -124,9 +126,9 @@ def run(arguments: argparse.Namespace) -> int:
         for path in changed:
             out(f"{name}/{path}")
         say(f"{plural(len(changed), 'file')} changed" if changed else f"{name}/ is up to date")
-        if counts := api.explain_outdated(project):
+        if counts := generated.explain_outdated(project):
             say(counts)
-        for told in api.unsearched_suites(project):
+        for told in generated.unsearched_suites(project):
             say(told)
     return 0
 
@@ -227,7 +229,9 @@ def _errors(what: str, refused: api.Refused) -> Errors:
 
 
 def _check(project: Project, as_json: bool) -> int:
-    stale = api.stale(project)
+    from charter.api import generated
+
+    stale = generated.stale(project)
     if as_json:
         out_json({"stale": stale})
     elif stale:

@@ -14,7 +14,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from charter import api
-from charter.api import mutate as mutation
 from charter.formats.canonical import Json
 from charter.formats.charter_files.survivors import (
     BadSurvivors,
@@ -23,6 +22,8 @@ from charter.formats.charter_files.survivors import (
     survivors_file,
     write_survivors,
 )
+from charter.mutate import run as mutation
+from charter.mutate.trial import Limits
 from conform.cli.output.charters import exit_code, read_rest
 from conform.cli.output.numbers import count, whole
 from conform.console.errors import ConformError, Interrupted
@@ -30,7 +31,9 @@ from conform.console.progress import span, tasks
 from conform.console.terminal import columns, number, out, out_json, plural, say
 
 if TYPE_CHECKING:
-    from charter.api.mutate import InstanceBaseline, MadeMutant, MutantVerdict
+    from charter.mutate.baseline import InstanceBaseline
+    from charter.mutate.mutants import MadeMutant
+    from charter.mutate.results import MutantVerdict
 
 EXAMPLES = """examples:
   conform mutate spec/examples/paxos.charter
@@ -179,13 +182,14 @@ def run(arguments: argparse.Namespace) -> int:
             "--update needs all instances: what one of them does not see, another may; leave"
             " --instance out"
         )
-    wanted = (arguments.machine or "*", arguments.rule, arguments.limit, arguments.seed)
-    made = mutation.mutants_of(model, *wanted)
+    machine = arguments.machine or "*"
+    wanted = mutation.WantedMutants(machine, arguments.rule, arguments.limit, arguments.seed)
+    made = mutation.select_mutants(model, wanted)
     if not made:
         raise ConformError(_no_rule(model, arguments))
     if not any(fnmatchcase(one.name, arguments.instance) for one in model.instances):
         raise ConformError(f"no instance is called {arguments.instance!r}")
-    every = {one.id for one in mutation.mutants_of(model)} if reviewed else set[str]()
+    every = {one.id for one in mutation.select_mutants(model)} if reviewed else set[str]()
     verdicts = _try_mutants(model, made, arguments)
     whole = arguments.instance == "*" and not rest.broken
     stale = _stale(reviewed, verdicts, every, whole=whole)
@@ -211,7 +215,8 @@ def _read(arguments: argparse.Namespace) -> api.LoadedRest:
 def _no_rule(model: api.Model, arguments: argparse.Namespace) -> str:
     """That no rule matches, with a pattern that some do match."""
     wider = f"*{arguments.rule.strip('*')}*"
-    named = [one.place for one in mutation.mutants_of(model, arguments.machine or "*", wider)]
+    wanted = mutation.WantedMutants(arguments.machine or "*", wider)
+    named = [one.place for one in mutation.select_mutants(model, wanted)]
     places = list(dict.fromkeys(named))
     hint = "a rule is named component.operation/branch or so"
     if places and wider != arguments.rule:
@@ -223,7 +228,7 @@ def _no_rule(model: api.Model, arguments: argparse.Namespace) -> str:
 def _try_mutants(
     model: api.Model, made: Sequence[MadeMutant], arguments: argparse.Namespace
 ) -> list[MutantVerdict]:
-    limits = mutation.limits(arguments.most, arguments.seconds)
+    limits = Limits(arguments.most, arguments.seconds)
     known: dict[str, MutantVerdict] = {}
     jobs = min(arguments.jobs or os.cpu_count() or 1, len(made))
     say(_cost(model, made, arguments))

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from charter import api
+from charter.api.as_json import walks_json
 from conform.cli.output.charters import (
     add_bounds,
     exit_code,
@@ -33,7 +34,9 @@ from conform.console.progress import tasks
 from conform.console.terminal import number, out, out_json
 
 if TYPE_CHECKING:
-    from charter.api import Model, Story, WalksResult
+    from charter.api import Model
+    from charter.explore.swarm import WalksResult
+    from charter.render.story.tell import Story
 
 EXAMPLES = """examples:
   conform simulate spec/kafka --instance tiny_elr --steps 12 --seed 7
@@ -102,7 +105,7 @@ def run(arguments: argparse.Namespace) -> int:
     walk = None if found.walk is None else api.tell_trace(model, name, ("walk", ""), found.walk)
     if arguments.json:
         shown = None if mutant is None else mutant.json()
-        whole = api.walks_json(found, stories, walk)
+        whole = walks_json(found, stories, walk)
         out_json(whole | {"set": {**settings}, "mutant": shown})
     else:
         _show(found, settings, walk)

@@ -11,6 +11,7 @@ from time import sleep
 from typing import TYPE_CHECKING, Final
 
 from charter import api
+from charter.semantics.scenario import failing
 from conform.cli.output.numbers import count_or_all
 from conform.cli.output.search_note import costing
 from conform.cli.output.story import show_story
@@ -20,7 +21,9 @@ from conform.console.progress import searching
 from conform.console.terminal import number, out, plural, say
 
 if TYPE_CHECKING:
-    from charter.api import Model, ScenarioFails, SearchResult
+    from charter.api import Model
+    from charter.explore.result import SearchResult
+    from charter.semantics.scenario import ScenarioFails
 
 EXAMPLES = """examples:
   conform watch spec/examples/paxos.charter
@@ -168,7 +171,7 @@ class Watch:
     def _failing(self, model: Model, machine: str) -> tuple[ScenarioFails, ...]:
         """The failing scenarios that the check did not run: those of several variants at once."""
         several = "+" in self.arguments.variant
-        return api.failing_scenarios(model, machine) if several else ()
+        return failing(model, machine) if several else ()
 
 
 def _instances(model: Model, pattern: str) -> tuple[str, ...]:

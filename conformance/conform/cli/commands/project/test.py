@@ -10,11 +10,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from charter import api
+from charter.api import generated
+from charter.api.as_json import search_json
 from charter.formats.canonical import Json
 from charter.formats.files import need_writable
 from charter.formats.project import FILE, Project, check_named, find_project
 from charter.formats.suite import MANIFEST, SMALL_SUITE, read_manifest
 from charter.formats.target import OVERLAY, Target
+from charter.suites.proofs import list_searched, list_unsearched, proof_instances
 from conform.adapters.projects import project_here
 from conform.adapters.targets import name_lookup, target_of, targets_of
 from conform.cli.commands.compiler.generate import writing_into
@@ -143,7 +146,7 @@ def _project(charter: Path | None) -> Project:
 
 def _charters(project: Project) -> list[Path]:
     """The charters of a project."""
-    found = [project.root / protocol for protocol in api.charters_of(project)]
+    found = [project.root / one.place for one in generated.protocols(project)]
     if not found:
         raise ConformError(f"{project.charters} has no charter; name one, or write one there")
     return found
@@ -255,7 +258,7 @@ def _explore(model: Model, instance: str, tested: Tested) -> dict[str, Json]:
             show_story(story)
         if found.complete:
             show_unmet(found)
-    return api.search_json(found, stories)
+    return search_json(found, stories)
 
 
 # --- the implementations -------------------------------------------------------------------------
@@ -362,7 +365,7 @@ def _generate(
 ) -> None:
     """Bring generated/ up to date; where obligations are open of which the last search says
     nothing, look for questions again."""
-    changed = {*api.generate(project)}
+    changed = {*generated.write(project)}
     manifests = [read_manifest(place.parent) for place in _manifests(project)]
     left = {(one.protocol, one.component) for one in manifests
             if one.counts["obligations_open"] and not one.variant}  # fmt: skip
@@ -370,9 +373,9 @@ def _generate(
         opened = (models[path].protocol, component) in left
         if opened and _look_for_questions(path, component, tested.most, thorough=True):
             tested.tell("vectors", f"{component}: looked again for what no question showed")
-            changed |= {*api.generate(project)}
+            changed |= {*generated.write(project)}
     told = [f"{plural(len(changed), 'file')} changed" if changed else "up to date"]
-    told += [f"but {stale}" for stale in [api.explain_outdated(project)] if stale]
+    told += [f"but {stale}" for stale in [generated.explain_outdated(project)] if stale]
     tested.tell("generate", ", ".join(told))
 
 
@@ -391,10 +394,10 @@ def _look(path: Path, about: tuple[Model, str], tested: Tested) -> None:
     """Look for questions, unless this was done for the same rules."""
     model, component = about
     looked = _look_for_questions(path, component, tested.most)
-    if not api.list_searched(model, component):
+    if not list_searched(model, component):
         tested.tell("vectors", f"{component}: {UNSEARCHED}")
-    elif names := api.list_unsearched(model, component):
-        tested.tell("vectors", f"{component}: {not_explored(names)}")
+    elif others := list_unsearched(model, component):
+        tested.tell("vectors", f"{component}: {not_explored([one.name for one in others])}")
     if left_out := api.left_out(path, model, component):
         tested.tell("vectors", f"{component}: {too_large(left_out, '--most N')}")
     if not looked:
@@ -418,7 +421,8 @@ def _obligations(project: Project, path: Path, about: tuple[Model, str], tested:
         command += ["--variant", found.variant] if found.variant else []
         name = f"{component}, variant {found.variant}" if found.variant else component
         listed = f"; `{write_command(command, tested.inside)}` lists the open ones" if left else ""
-        where = f" in {', '.join(api.proof_instances(model, component))}" if proved else ""
+        places = ", ".join(one.name for one in proof_instances(model, component))
+        where = f" in {places}" if proved else ""
         tested.tell(
             "ledger",
             f"{name}: {covered} obligations covered, {proved} proved infeasible{where},"
