@@ -128,6 +128,11 @@ def is_python(path: str) -> bool:
     return path.endswith(".py")
 
 
+def is_generated(path: str) -> bool:
+    """A file that `conform generate` writes: in generated/, or the types of an adapter."""
+    return path.startswith(("generated/", "conformance/adapters/fakeredis/protocol.py"))
+
+
 def is_source(path: str) -> bool:
     """A Python file of the three source roots; templates are data."""
     return is_python(path) and path.startswith(SOURCE_ROOTS) and not path.startswith(TEMPLATES)

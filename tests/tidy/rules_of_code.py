@@ -8,7 +8,7 @@ import sys
 from collections.abc import Iterator
 from typing import Final
 
-from tests.tidy.house import RATCHET, File, Rule, imports, is_python, is_source
+from tests.tidy.house import RATCHET, File, Rule, imports, is_generated, is_python, is_source
 
 FILE_LINES: Final = 500
 FUNCTION_LINES: Final = 70
@@ -184,7 +184,7 @@ def find_unexplained_ignores(file: File) -> Iterator[str]:
 
 
 def _ours(path: str) -> bool:
-    return is_python(path) and not path.startswith("generated/")
+    return is_python(path) and not is_generated(path)
 
 
 def _quiet(path: str) -> bool:

@@ -8,7 +8,7 @@ import tomllib
 from collections.abc import Iterator
 from typing import Final
 
-from tests.tidy.house import ROOT, File, Rule, is_python, is_source
+from tests.tidy.house import ROOT, File, Rule, is_generated, is_python, is_source
 
 SENTENCE_WORDS: Final = 25
 CLAUSES: Final = 2
@@ -91,7 +91,7 @@ def idiom(file: File) -> Iterator[str]:
 
 
 def _code(path: str) -> bool:
-    return is_python(path) and not path.startswith("generated/")
+    return is_python(path) and not is_generated(path)
 
 
 def _source(path: str) -> bool:

@@ -272,7 +272,7 @@ def test_targets_as_json(conform, targets_folder):
     code, out, _ = conform("targets", "--json")
     assert code == 0
     assert [item["id"] for item in json.loads(out)] == [
-        "fake-faithful", "reference", "kafka-controller",
+        "fake-faithful", "reference", "fakeredis", "kafka-controller", "redis-server",
     ]  # fmt: skip
 
 

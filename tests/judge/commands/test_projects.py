@@ -32,14 +32,15 @@ def test_targets_of_the_project_come_before_those_of_the_tool(conform, tmp_path,
     code, out, _ = conform("targets")
     assert code == 0
     assert [line.split()[1] for line in out.splitlines() if line.startswith("target")] == [
-        "reference", "kafka-controller",
+        "reference", "fakeredis", "kafka-controller", "redis-server",
     ]  # fmt: skip
     assert "Mine" in out
     inner = tmp_path / "below" / "charter.toml"
     inner.touch()
     code, _, err = conform("run", "--target", "mine")
     assert (code, err.count("\n")) == (2, 1)
-    assert err.endswith(f" kafka-controller, reference (the project here is {inner.parent})\n")
+    others = "fakeredis, kafka-controller, redis-server, reference"
+    assert err.endswith(f" {others} (the project here is {inner.parent})\n")
     inner.unlink()
     (tmp_path / "charter.toml").unlink()
     _, _, err = conform("doctor", "--adapter", "mine")
@@ -142,7 +143,7 @@ def test_an_adapter_is_found_by_its_id_and_by_its_folder(conform, pybox, wanted)
 def test_names_that_no_adapter_has_are_answered_with_the_ids(conform, pybox):
     for command in (("run", "--target", "leterbox"), ("doctor", "--adapter", "leterbox")):
         _, _, err = conform(*command)
-        assert "no target 'leterbox'; there are: letterbox, kafka-controller" in err
+        assert "no target 'leterbox'; there are: letterbox, fakeredis, kafka-controller" in err
         assert err.endswith("; did you mean letterbox?\n")
     _, _, err = conform("test", "--adapter", "leterbox")
     assert "'leterbox' is no adapter of the project; there are: letterbox (in " in err

@@ -1,0 +1,245 @@
+"""Drives consumer groups of a stream through a client of Redis: a server of this process
+(fakeredis), or one that it starts on a socket of its own."""
+
+from __future__ import annotations
+
+import atexit
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+import fakeredis
+import protocol
+import redis
+
+from conform import sdk
+
+KEY = "stream"
+PATIENCE_S = 10.0
+"""How long a server may take to start."""
+
+ERRORS = {
+    "BUSYGROUP": protocol.Error.BUSY_GROUP,
+    "NOGROUP": protocol.Error.NO_GROUP,
+    "The XGROUP subcommand requires the key to exist": protocol.Error.NO_KEY,
+    "equal or smaller than the target stream top item": protocol.Error.SMALLER_ID,
+}
+"""What a message of Redis contains, and what the charter calls it."""
+
+
+def error_of(problem: redis.ResponseError) -> protocol.Error:
+    """The charter's name of an error. Raises `Fault` for one that has none."""
+    for text, error in ERRORS.items():
+        if text in str(problem):
+            return error
+    raise sdk.Fault(type(problem).__name__, str(problem))
+
+
+def position(text: bytes | str) -> int:
+    """The number of an id, which is `N-0` here, or 0."""
+    return int((text.decode() if isinstance(text, bytes) else text).split("-")[0])
+
+
+def fields(row: object) -> dict[str, object]:
+    """A reply of XINFO as a mapping: a list of names and values, or a mapping."""
+    pairs = row.items() if isinstance(row, dict) else zip(row[::2], row[1::2], strict=True)
+    return {name.decode() if isinstance(name, bytes) else str(name): v for name, v in pairs}
+
+
+def ids(rows: list[list[object]] | None, kept: Callable[[list[object]], bool]) -> frozenset[int]:
+    """The ids of entries with these fields."""
+    return frozenset(position(row[0]) for row in rows or () if kept(row))
+
+
+class Adapter(protocol.Adapter):
+    """Sends each operation as one command."""
+
+    def __init__(self, client: redis.Redis) -> None:
+        self.client = client
+        client.response_callbacks.clear()  # replies as Redis writes them
+        self.question: protocol.Question | None = None
+
+    def start(self, question: protocol.Question) -> None:
+        self.question = question
+        self.client.execute_command("FLUSHALL")
+
+    def ask(self, *command: object) -> object:
+        """The reply of one command."""
+        return self.client.execute_command(*command)
+
+    def observe(self) -> protocol.Observation:
+        assert self.question is not None
+        groups = dict.fromkeys(self.question.sorts.group)
+        if not self.ask("EXISTS", KEY):
+            return protocol.Observation(False, frozenset(), 0, groups)
+        entries = frozenset(position(row[0]) for row in self.ask("XRANGE", KEY, "-", "+"))
+        last = position(fields(self.ask("XINFO", "STREAM", KEY))["last-generated-id"])
+        for row in self.ask("XINFO", "GROUPS", KEY):
+            about = fields(row)
+            name = protocol.Group(about["name"].decode())
+            groups[name] = self.state(name, position(about["last-delivered-id"]))
+        return protocol.Observation(True, entries, last, groups)
+
+    def state(self, group: protocol.Group, last: int) -> protocol.State:
+        """The state of a group."""
+        assert self.question is not None
+        consts = self.question.consts
+        pending: dict[int, protocol.Pending | None] = dict.fromkeys(range(1, consts.max_id + 1))
+        for entry, owner, _, count in self.ask("XPENDING", KEY, group, "-", "+", 99):
+            shown = min(count, consts.most_deliveries)
+            pending[position(entry)] = protocol.Pending(protocol.Consumer(owner.decode()), shown)
+        rows = self.ask("XINFO", "CONSUMERS", KEY, group)
+        consumers = frozenset(protocol.Consumer(fields(row)["name"].decode()) for row in rows)
+        return protocol.State(last, consumers, pending)
+
+    def reply(self, *command: object) -> protocol.Reply:
+        """A command that replies with a number, OK, an id or nothing."""
+        try:
+            found = self.ask(*command)
+        except redis.ResponseError as problem:
+            return protocol.Rejected(error_of(problem))
+        if found is None:
+            return protocol.Nothing()
+        if isinstance(found, int) and not isinstance(found, bool):
+            return protocol.Number(found)
+        return protocol.Done()
+
+    def xadd(self, id: int, make: bool) -> protocol.Reply:
+        return self.reply("XADD", KEY, *([] if make else ["NOMKSTREAM"]), f"{id}-0", "f", "v")
+
+    def xdel(self, id: int) -> protocol.Reply:
+        return self.reply("XDEL", KEY, f"{id}-0")
+
+    def xtrim(self, maxlen: int) -> protocol.Reply:
+        return self.reply("XTRIM", KEY, "MAXLEN", maxlen)
+
+    def del_(self) -> protocol.Reply:
+        return self.reply("DEL", KEY)
+
+    def create(self, g: protocol.Group, at: int | None, make: bool) -> protocol.Reply:
+        where = "$" if at is None else f"{at}-0"
+        return self.reply("XGROUP", "CREATE", KEY, g, where, *(["MKSTREAM"] if make else []))
+
+    def setid(self, g: protocol.Group, at: int | None) -> protocol.Reply:
+        return self.reply("XGROUP", "SETID", KEY, g, "$" if at is None else f"{at}-0")
+
+    def destroy(self, g: protocol.Group) -> protocol.Reply:
+        return self.reply("XGROUP", "DESTROY", KEY, g)
+
+    def createconsumer(self, g: protocol.Group, c: protocol.Consumer) -> protocol.Reply:
+        return self.reply("XGROUP", "CREATECONSUMER", KEY, g, c)
+
+    def delconsumer(self, g: protocol.Group, c: protocol.Consumer) -> protocol.Reply:
+        return self.reply("XGROUP", "DELCONSUMER", KEY, g, c)
+
+    def read(self, *command: object) -> protocol.Read:
+        """A command that replies with entries of the stream."""
+        try:
+            found = self.ask("XREADGROUP", "GROUP", *command)
+        except redis.ResponseError as problem:
+            if error_of(problem) is protocol.Error.NO_GROUP:
+                return protocol.NoGroup()
+            raise sdk.Fault(type(problem).__name__, str(problem)) from None
+        if not found:
+            return protocol.NoneNew()
+        ((_, rows),) = found.items() if isinstance(found, dict) else found
+        return protocol.Entries(
+            ids(rows, lambda row: bool(row[1])), ids(rows, lambda row: not row[1])
+        )
+
+    def read_new(
+        self, g: protocol.Group, c: protocol.Consumer, count: int, noack: bool
+    ) -> protocol.Read:
+        extra = ["NOACK"] if noack else []
+        return self.read(g, c, "COUNT", count, *extra, "STREAMS", KEY, ">")
+
+    def read_history(
+        self, g: protocol.Group, c: protocol.Consumer, after: int, count: int
+    ) -> protocol.Read:
+        return self.read(g, c, "COUNT", count, "STREAMS", KEY, f"{after}-0")
+
+    def xack(self, g: protocol.Group, id: int) -> protocol.Reply:
+        return self.reply("XACK", KEY, g, f"{id}-0")
+
+    def xclaim(
+        self, g: protocol.Group, c: protocol.Consumer, id: int, force: bool, justid: bool
+    ) -> protocol.Claimed:
+        extra = [*(["FORCE"] if force else []), *(["JUSTID"] if justid else [])]
+        try:
+            found = self.ask("XCLAIM", KEY, g, c, 0, f"{id}-0", *extra)
+        except redis.ResponseError as problem:
+            return protocol.NoneOf(error_of(problem))
+        return protocol.Claimed_(read_claimed(found))
+
+    def xautoclaim(
+        self, g: protocol.Group, c: protocol.Consumer, from_: int, count: int, justid: bool
+    ) -> protocol.Swept:
+        extra = ["JUSTID"] if justid else []
+        try:
+            found = self.ask("XAUTOCLAIM", KEY, g, c, 0, f"{from_}-0", "COUNT", count, *extra)
+        except redis.ResponseError as problem:
+            return protocol.NotSwept(error_of(problem))
+        deleted = found[2] if len(found) > 2 else []
+        return protocol.Swept_(
+            read_claimed(found[1]), frozenset(position(one) for one in deleted), position(found[0])
+        )
+
+    def xpending(self, g: protocol.Group, of: protocol.Consumer | None) -> protocol.Claimed:
+        try:
+            found = self.ask("XPENDING", KEY, g, "-", "+", 99, *([] if of is None else [of]))
+        except redis.ResponseError as problem:
+            return protocol.NoneOf(error_of(problem))
+        return protocol.Claimed_(frozenset(position(row[0]) for row in found))
+
+    def info_lag(self, g: protocol.Group) -> protocol.Lag:
+        if not self.ask("EXISTS", KEY):
+            return protocol.NoSuch()
+        for row in self.ask("XINFO", "GROUPS", KEY):
+            about = fields(row)
+            if about["name"].decode() == g:
+                lag = about.get("lag")
+                return protocol.Unknown() if lag is None else protocol.Lag_(int(lag))
+        return protocol.NoSuch()
+
+
+def read_claimed(rows: list[object]) -> frozenset[int]:
+    """The ids of claimed entries: with their fields, or alone."""
+    return frozenset(position(row if isinstance(row, bytes) else row[0]) for row in rows)
+
+
+def start_server(program: str) -> redis.Redis:
+    """Start a server on a socket in a temporary folder; it ends with this process."""
+    folder = tempfile.TemporaryDirectory()
+    socket = Path(folder.name) / "socket"
+    options = ["--port", "0", "--unixsocket", str(socket), "--save", "", "--dir", folder.name]
+    server = subprocess.Popen([program, *options], stdout=subprocess.DEVNULL)
+    atexit.register(lambda: (server.terminate(), server.wait(), folder.cleanup()))
+    until = time.monotonic() + PATIENCE_S
+    while not socket.exists():
+        if server.poll() is not None or time.monotonic() > until:
+            raise SystemExit(f"{program} does not start")
+        time.sleep(0.01)
+    return redis.Redis(unix_socket_path=str(socket), protocol=2)
+
+
+def version_of(client: redis.Redis, program: str) -> str:
+    """The version of the server as it says."""
+    if not program:
+        return str(fakeredis.__version__)
+    about: Mapping[str, object] = client.info("server")
+    return str(about.get("valkey_version", about["redis_version"]))
+
+
+def main() -> None:
+    """Serve a server that is started, or one of this process."""
+    program = sys.argv[1] if len(sys.argv) > 1 else ""
+    client = start_server(program) if program else fakeredis.FakeRedis(version=(7, 4))
+    name = Path(program).name or "fakeredis"
+    protocol.serve(protocol.about(name, version_of(client, program)), Adapter(client))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,51 @@
+"""Consumer groups of fakeredis, judged by operations alone: no command loads a state."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[3]
+ADAPTER = ROOT / "conformance" / "adapters" / "fakeredis"
+KNOWN = {
+    "read_new/no_group": "fault",
+    "read_history/no_group": "fault",
+    "read_history/read": "state",
+}
+"""What fakeredis 2.41.0 does otherwise, as Redis 8 does not: it fails with the error of XGROUP
+where there is no key, and it counts a delivery of an entry that is deleted."""
+
+
+@pytest.fixture(scope="module")
+def summary(tmp_path_factory):
+    """The summary of a run with the committed suite."""
+    from conform.cli import main
+
+    out = tmp_path_factory.mktemp("fakeredis") / "run"
+    code = main.main(["run", "--target", "fakeredis", "--engine", "inline", "--out", str(out)])
+    assert code == 1
+    return json.loads((out / "summary.json").read_text(encoding="utf-8"))
+
+
+def test_the_known_differences_of_fakeredis_are_found_when_it_is_judged(summary):
+    found = {one["rule"]: one["severity"] for one in summary["findings"]}
+    assert found == KNOWN
+    assert summary["trusted"]
+    assert summary["verdicts"]["diverges"] == len(KNOWN)
+
+
+def test_findings_are_at_most_five_operations_when_they_are_shrunk(summary):
+    sizes = [len(one["shrunk"]["question"]["operations"]) for one in summary["findings"]]
+    assert len(sizes) == len(KNOWN)
+    assert max(sizes) <= 5
+
+
+def test_types_of_the_adapter_are_those_of_the_charter_when_generated(conform, tmp_path):
+    made = tmp_path / "adapter"
+    code, _, err = conform(
+        "generate", "--adapter", "python", ROOT / "spec" / "streams", "--out", made
+    )
+    assert code == 0, err
+    assert (made / "protocol.py").read_text() == (ADAPTER / "protocol.py").read_text()
