@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from charter.formats.canonical import Json
+from charter.formats.reading import texts
 from charter.formats.spelling import suggest
 
 _LISTS = ("variables", "operations", "releases")
@@ -64,14 +65,10 @@ def read_noted_limits(value: Json) -> tuple[TargetLimit, ...]:
     held = [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
     return tuple(
         TargetLimit(
-            str(item.get("says")), _names(item.get("variables")), _names(item.get("operations"))
+            str(item.get("says")), texts(item.get("variables")), texts(item.get("operations"))
         )
         for item in held
     )
-
-
-def _names(value: Json) -> tuple[str, ...]:
-    return tuple(map(str, value)) if isinstance(value, list) else ()
 
 
 def _limit(held: object) -> TargetLimit:

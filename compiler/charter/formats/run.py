@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 
 from charter.formats.canonical import Json
 from charter.formats.reading import JsonReader
@@ -73,22 +73,9 @@ class RunFinding:
 
     def json(self) -> dict[str, Json]:
         return {
-            "id": self.id,
-            "entry": self.entry,
-            "severity": self.severity,
-            "rule": self.rule,
-            "vectors": self.vectors,
-            "deviations": self.deviations,
-            "vector": self.vector,
-            "step": self.step,
-            "sentence": self.sentence,
-            "known": self.known,
+            **asdict(self),
             "shown": list(self.shown),
             "shrunk": self.shrunk.json() if self.shrunk else {},
-            "chosen": self.chosen,
-            "hides": self.hides,
-            "like": self.like,
-            "observed": self.observed,
             "limits": list(self.limits),
         }
 

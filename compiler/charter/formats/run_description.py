@@ -9,6 +9,7 @@ from typing import Any
 
 from charter.formats.canonical import Json
 from charter.formats.limits import TargetLimit, read_noted_limits
+from charter.formats.reading import mapping, texts
 
 _LEFT_OUT = frozenset({"types", "rejudged", "continued"})
 """Fields that run.json has only if they are not empty."""
@@ -96,26 +97,18 @@ def _number(value: Json) -> int:
     return value if isinstance(value, int) else 0
 
 
-def _texts(value: Json) -> tuple[str, ...]:
-    return tuple(map(str, value)) if isinstance(value, list) else ()
-
-
-def _object(value: Json) -> Mapping[str, Json]:
-    return value if isinstance(value, dict) else {}
-
-
 def _text_by_name(value: Json) -> Mapping[str, str]:
-    return {name: str(text) for name, text in _object(value).items()}
+    return {name: str(text) for name, text in mapping(value).items()}
 
 
 _READERS: Mapping[str, Callable[[Json], Any]] = MappingProxyType(
     {
         "str": _text,
         "int": _number,
-        "tuple[str, ...]": _texts,
+        "tuple[str, ...]": texts,
         "tuple[TargetLimit, ...]": read_noted_limits,
-        "Mapping[str, Json]": _object,
-        "Mapping[str, int]": _object,
+        "Mapping[str, Json]": mapping,
+        "Mapping[str, int]": mapping,
         "Mapping[str, str]": _text_by_name,
         "Mapping[str, str] | None": lambda value: None if value is None else _text_by_name(value),
     }

@@ -6,7 +6,7 @@ docs/formats/states.md describes both for readers.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Literal, Protocol
 
 from charter.formats.canonical import Json
@@ -70,19 +70,9 @@ class Head:
         return {
             "kind": "states",
             "format": FORMAT,
-            "protocol": self.protocol,
-            "variant": self.variant,
-            "mutant": self.mutant,
-            "machine": self.machine,
-            "instance": self.instance,
-            "bounds": {**self.bounds},
-            "program": self.program,
+            **asdict(self),
             "permuted": list(self.permuted),
-            "expression": self.expression,
-            "distinct": self.distinct,
             "levels": list(self.levels),
-            "complete": self.complete,
-            "lossy": self.lossy,
             "columns": [{"name": c.name, "form": c.form} for c in self.columns],
         }
 

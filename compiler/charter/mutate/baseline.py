@@ -4,7 +4,7 @@ met."""
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 
 from charter.core import nodes as ir
 from charter.core.reach import with_called
@@ -53,16 +53,8 @@ class InstanceBaseline:
 
     def json(self) -> dict[str, Json]:
         """The baseline as JSON."""
-        return {
-            "instance": self.instance,
-            "machine": self.machine,
-            "distinct": self.distinct,
-            "complete": self.complete,
-            "taken": [*sorted(self.taken)],
-            "unmet": [*sorted(self.unmet)],
-            "wrong": list(self.wrong),
-            "unknown": self.unknown,
-        }
+        names = {"taken": sorted(self.taken), "unmet": sorted(self.unmet), "wrong": [*self.wrong]}
+        return {**asdict(self), **names}
 
     @staticmethod
     def from_json(data: Mapping[str, Json]) -> InstanceBaseline:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final, cast
 
@@ -156,24 +156,22 @@ def _optional(reader: TreeReader, part: Part) -> Expr | None:
 
 def _inits(reader: TreeReader, parts: tuple[Part, ...]) -> tuple[nodes.FieldInit, ...]:
     return tuple(
-        nodes.FieldInit(
-            name(reader, child.children[0]),
-            expr(reader, child.children[1]),
-            span=reader.span(child),
-        )
-        for child in trees(parts)
+        nodes.FieldInit(name(reader, field), expr(reader, value), span=span)
+        for field, value, span in _pairs(reader, parts)
     )
 
 
 def _entries(reader: TreeReader, parts: tuple[Part, ...]) -> tuple[nodes.Entry, ...]:
     return tuple(
-        nodes.Entry(
-            expr(reader, child.children[0]),
-            expr(reader, child.children[1]),
-            span=reader.span(child),
-        )
-        for child in trees(parts)
+        nodes.Entry(expr(reader, key), expr(reader, value), span=span)
+        for key, value, span in _pairs(reader, parts)
     )
+
+
+def _pairs(reader: TreeReader, parts: tuple[Part, ...]) -> Iterator[tuple[Part, Part, Span]]:
+    for child in trees(parts):
+        key, value = child.children
+        yield key, value, reader.span(child)
 
 
 def refuse_mixed(reader: TreeReader, operators: list[str], span: Span) -> None:

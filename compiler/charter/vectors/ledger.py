@@ -3,7 +3,7 @@ mutant."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -52,6 +52,15 @@ class Ledger:
             lines.append(f"| {' | '.join(_cell(cell) for cell in cells)} |")
         return lines
 
+    def _by_note(self, status: Status, tell: Callable[[str], str]) -> list[str]:
+        """The obligations of a status in a list for each note, with a title if there are any."""
+        rows = [row for row in self.rows if row.status == status]
+        lines = ["", f"## {status.capitalize()}"] if rows else []
+        for note in dict.fromkeys(row.note for row in rows):
+            lines += ["", tell(_cell(note)), ""]
+            lines += [f"- {_cell(row.name)}" for row in rows if row.note == note]
+        return lines
+
     def markdown(self, title: str) -> str:
         """Markdown: open obligations, those that are proved to be infeasible by their proof, then a
         table of branches and replies. Of the other kinds it says how many are covered: their rows
@@ -63,18 +72,8 @@ class Ledger:
             f" {self.count_rows('infeasible')} are proved to be infeasible,"
             f" {self.count_rows('open')} are open.",
         ]
-        left = [row for row in self.rows if row.status == "open"]
-        lines += ["", "## Open"] if left else []
-        for note in dict.fromkeys(row.note for row in left):
-            rows = [row for row in left if row.note == note]
-            lines += ["", f"Searched in vain: {_cell(note)}.", ""]
-            lines += [f"- {_cell(row.name)}" for row in rows]
-        proved = [row for row in self.rows if row.status == "infeasible"]
-        lines += ["", "## Infeasible"] if proved else []
-        for note in dict.fromkeys(row.note for row in proved):
-            rows = [row for row in proved if row.note == note]
-            lines += ["", f"{_cell(note).capitalize()}:", ""]
-            lines += [f"- {_cell(row.name)}" for row in rows]
+        lines += self._by_note("open", lambda note: f"Searched in vain: {note}.")
+        lines += self._by_note("infeasible", lambda note: f"{note.capitalize()}:")
         for kind in dict.fromkeys(row.kind for row in self.rows):
             lines += ["", f"## {_TITLES.get(kind, kind)}", "", *self._of_kind(kind)]
         if self.kills:

@@ -5,7 +5,7 @@ Only an entry of the class `charter_gap` may."""
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 
 from charter.formats.canonical import Json
 from charter.formats.charter_files.obligations import UNREADABLE, whole_sections
@@ -36,13 +36,7 @@ class StepsOfEntry:
         return StepsOfEntry(self.steps + other.steps, added, both, *min(places, default=("", 0)))
 
     def json(self) -> dict[str, Json]:
-        return {
-            "steps": self.steps,
-            "added": self.added,
-            "both": self.both,
-            "vector": self.vector,
-            "step": self.step,
-        }
+        return asdict(self)
 
 
 @dataclass(slots=True)

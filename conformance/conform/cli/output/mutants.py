@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Literal
 
@@ -72,13 +72,7 @@ class MutantStatus:
 
     def json(self) -> dict[str, Json]:
         """The result as `--json` prints it."""
-        return {
-            "name": self.name,
-            "caught_by": self.caught_by,
-            "instance": self.instance,
-            "answer": self.answer,
-            "detail": self.detail,
-        }
+        return asdict(self)
 
     def sentence(self, here: str) -> str:
         """The result as a sentence, after a search of the instance `here`."""

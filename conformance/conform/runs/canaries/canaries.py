@@ -7,7 +7,7 @@ import os
 import secrets
 import sys
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 
 import orjson
 
@@ -84,15 +84,7 @@ class Canary:
     detail: str = ""
 
     def json(self) -> dict[str, Json]:
-        return {
-            "kind": self.kind,
-            "where": self.where,
-            "vector": self.vector,
-            "expected": self.expected,
-            "got": self.got,
-            "ok": self.ok,
-            "detail": self.detail,
-        }
+        return asdict(self)
 
 
 def canary_told(expected: Json, got: Json, detail: Json) -> str:

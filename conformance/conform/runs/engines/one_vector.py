@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 
 import orjson
 
@@ -34,15 +34,7 @@ class Shown:
     deviation: Json
 
     def json(self) -> dict[str, Json]:
-        return {
-            "step": self.step,
-            "operation": self.operation,
-            "args": self.args,
-            "reply": self.reply,
-            "observation": self.observation,
-            "branch": self.branch,
-            "deviation": self.deviation,
-        }
+        return asdict(self)
 
 
 @dataclass(frozen=True, slots=True)

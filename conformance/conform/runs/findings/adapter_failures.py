@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 
 import pyarrow as pa
 
@@ -28,18 +28,12 @@ _MOST = 20
 class _Failure:
     kind: str
     detail: str
+    vectors: int
     vector: str
     allowed: str
-    vectors: int = 0
 
     def json(self) -> dict[str, Json]:
-        return {
-            "kind": self.kind,
-            "detail": self.detail,
-            "vectors": self.vectors,
-            "vector": self.vector,
-            "allowed": self.allowed,
-        }
+        return asdict(self)
 
 
 def adapter_trouble(verdicts: pa.Table, allowed: Mapping[str, str]) -> list[Json]:
@@ -51,7 +45,7 @@ def adapter_trouble(verdicts: pa.Table, allowed: Mapping[str, str]) -> list[Json
     found: dict[tuple[str, str, str], _Failure] = {}
     for row in rows.sort_by("id").to_pylist():
         reason = allowed.get(obstacle(row, allowed), "")
-        failure = _Failure(row["kind"], row["detail"], row["id"], reason)
+        failure = _Failure(row["kind"], row["detail"], 0, row["id"], reason)
         one = found.setdefault((row["kind"], how_it_failed(row["detail"]), reason), failure)
         one.vectors += 1
         if _read_wait(failure.detail) > _read_wait(one.detail):
