@@ -19,7 +19,7 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
 from typing import BinaryIO, NamedTuple, Protocol
 
@@ -53,7 +53,7 @@ __all__ = [
     "BOOL", "INT", "NEVER_ISSUED", "NEVER_ISSUED_TEXT", "WISH", "About", "Adapter", "Codec",
     "Fault", "Implementation", "Json", "NotLoadable", "Path", "Question", "Unsupported", "counter",
     "enum", "mapping", "name", "only", "opaque", "opaque_counter", "option", "pairs", "record",
-    "sequence", "serve", "set_of", "union",
+    "sequence", "serve", "serve_sessions", "set_of", "union",
 ]  # fmt: skip
 
 
@@ -169,13 +169,25 @@ def serve(
 ) -> None:
     """Answer the judge until it says goodbye or stdin ends. Exceptions of the implementation's
     own code become the status `error`; they never end the adapter."""
+    serve_sessions(lambda: implementation, 1, requests, replies)
+
+
+def serve_sessions(
+    make: Callable[[], Implementation],
+    sessions: int,
+    requests: BinaryIO | None = None,
+    replies: BinaryIO | None = None,
+) -> None:
+    """Like `serve`, with that many sessions at once, each on an object of its own. Only for
+    objects that share nothing: two of them on one server would see each other's state."""
+    server = Server(make, sessions)
     source = requests or sys.stdin.buffer
     sink = replies or sys.stdout.buffer
     for line in source:
         message = json.loads(line)
         if "bye" in message:
             return
-        answer = answer_message(implementation, message)
+        answer = server.answer(message)
         sink.write(canonical.text(answer).encode() + b"\n")
         sink.flush()
 
@@ -184,36 +196,115 @@ def answer_message(
     implementation: Implementation, message: Mapping[str, Json], *, quiet: bool = False
 ) -> Json:
     """The answer to one message of the judge. Unless `quiet`, an exception is printed to stderr."""
-    if "hello" in message:
-        return _welcome(implementation, message)
-    interned = _Interned()
-    questions = message["questions"]
-    assert isinstance(questions, list)
-    results = [_answer(implementation, question, interned, quiet) for question in questions]
-    return {"run": message["run"], "values": interned.values, "results": results}
+    return Server(lambda: implementation, quiet=quiet).answer(message)
 
 
-def _welcome(implementation: Implementation, message: Mapping[str, Json]) -> Json:
-    if message["hello"] != PROTOCOL:
-        return {"hello": PROTOCOL}
+class Server:
+    """Answers the messages of a judge, with at most `sessions` sessions at once. `make` is called
+    for each that is held at the same time. Unless `quiet`, exceptions are printed to stderr."""
+
+    def __init__(
+        self, make: Callable[[], Implementation], sessions: int = 1, *, quiet: bool = False
+    ) -> None:
+        self._make = make
+        self._idle = [make()]
+        self._made = 1
+        self._sessions = sessions
+        self._quiet = quiet
+        self._hello: Mapping[str, Json] | None = None
+        self._open: dict[str, _Execution] = {}
+
+    def answer(self, message: Mapping[str, Json]) -> Json:
+        """The answer to one message."""
+        if "hello" in message:
+            return self._welcome(message)
+        interned = _Interned()
+        questions = message.get("questions")
+        if questions is None:
+            results = self._answer_steps(message, interned)
+        else:
+            assert isinstance(questions, list)
+            self._end([*self._open])
+            results = [self._answer_question(question, interned) for question in questions]
+        return {"run": message["run"], "values": interned.values, "results": results}
+
+    def _welcome(self, message: Mapping[str, Json]) -> Json:
+        if message["hello"] != PROTOCOL:
+            return {"hello": PROTOCOL}
+        self._hello = message
+        about = _greet(self._idle[0], message)
+        consts = _consts(message) if about.consts is None else about.consts
+        return {
+            "hello": PROTOCOL,
+            "name": about.name,
+            "version": about.version,
+            "component": about.component,
+            "capabilities": [*sorted({*about.capabilities})],
+            "operations": [*sorted({*about.operations})],
+            "observes": [*about.observes],
+            "sessions": self._sessions,
+            **({"consts": [*sorted({*consts})]} if consts else {}),
+        }
+
+    def _answer_question(self, question: Json, interned: _Interned) -> Json:
+        assert isinstance(question, dict)
+        operations = question["operations"]
+        assert isinstance(operations, list)
+        execution = _Execution(self._idle[0], question, interned)
+        return execution.answer([execution.start, *execution.calls(operations)], self._quiet)
+
+    def _answer_steps(self, message: Mapping[str, Json], interned: _Interned) -> list[Json]:
+        """The results of a message with sessions that end, begin, and take a step."""
+        ended, begun, steps = message["end"], message["begin"], message["steps"]
+        assert isinstance(ended, list) and isinstance(begun, list) and isinstance(steps, list)
+        self._end(ended)
+        return [
+            *(self._begin(question, interned) for question in begun),
+            *(self._step(call, interned) for call in steps),
+        ]
+
+    def _begin(self, question: Json, interned: _Interned) -> Json:
+        assert isinstance(question, dict)
+        self._end([question["id"]])
+        if len(self._open) >= self._sessions:
+            return _result(question, Status.ERROR, f"{self._sessions} sessions are open", [])
+        if not self._idle:
+            self._idle.append(self._make())
+            if self._hello is not None:
+                _greet(self._idle[-1], self._hello)
+        execution = _Execution(self._idle.pop(), question, interned)
+        self._open[execution.id] = execution
+        return self._end_if_over(execution, execution.answer([execution.start], self._quiet))
+
+    def _step(self, call: Json, interned: _Interned) -> Json:
+        assert isinstance(call, dict)
+        execution = self._open.get(str(call["id"]))
+        if execution is None:
+            return _result(call, Status.ERROR, f"no session {call['id']} is open", [])
+        execution.interned = interned
+        return self._end_if_over(execution, execution.answer(execution.calls([call]), self._quiet))
+
+    def _end_if_over(self, execution: _Execution, result: Json) -> Json:
+        if execution.over:
+            self._end([execution.id])
+        return result
+
+    def _end(self, ids: Iterable[Json]) -> None:
+        """End the sessions with these ids, if they are open."""
+        for identity in ids:
+            execution = self._open.pop(str(identity), None)
+            if execution is not None:
+                self._idle.append(execution.implementation)
+
+
+def _greet(implementation: Implementation, message: Mapping[str, Json]) -> About:
     errors = message.get("errors") or {}
     assert isinstance(errors, dict)
-    about = implementation.hello(
+    return implementation.hello(
         str(message.get("release", "")),
         str(message.get("variant", "")),
         {code: str(word) for code, word in errors.items()},
     )
-    consts = _consts(message) if about.consts is None else about.consts
-    return {
-        "hello": PROTOCOL,
-        "name": about.name,
-        "version": about.version,
-        "component": about.component,
-        "capabilities": [*sorted({*about.capabilities})],
-        "operations": [*sorted({*about.operations})],
-        "observes": [*about.observes],
-        **({"consts": [*sorted({*consts})]} if consts else {}),
-    }
 
 
 def _consts(message: Mapping[str, Json]) -> list[str]:
@@ -223,30 +314,84 @@ def _consts(message: Mapping[str, Json]) -> list[str]:
     return [*consts]
 
 
-def _answer(
-    implementation: Implementation, question: Json, interned: _Interned, quiet: bool
-) -> Json:
-    assert isinstance(question, dict)
-    steps: list[Json] = []
-    status, detail = Status.OK, ""
-    try:
-        _perform_all(implementation, question, interned, steps)
-    except Unresolved as error:
-        status, detail = Status.UNRESOLVED, str(error)
-    except Unsupported as error:
-        status, detail, steps = Status.UNSUPPORTED, str(error), []
-    except NotLoadable as error:
-        status, detail, steps = Status.NOT_LOADABLE, str(error), []
-    except Fault as fault:
-        detail = f"{MISPLACED_FAULT}: {fault.name}: {fault.message}{_place_of(fault)}"
-        status, steps = Status.ERROR, []
-    except Exception as error:  # any exception affects only this question
-        if not quiet:
-            import traceback  # adapters start often: what few need is imported where they need it
+class _Execution:
+    """A question or a session, and what was observed so far. It is `over` after a fault, and after
+    any status but `ok`."""
 
-            traceback.print_exc(file=sys.stderr)
-        detail = f"{type(error).__name__}: {error}{_place_of(error)}"
-        status, steps = Status.ERROR, []
+    __slots__ = ("history", "id", "implementation", "interned", "over", "question", "shows")
+
+    def __init__(
+        self, implementation: Implementation, question: dict[str, Json], interned: _Interned
+    ) -> None:
+        self.implementation = implementation
+        self.question = question
+        self.id = str(question["id"])
+        self.interned = interned
+        self.shows = _shows_image(implementation, question["delta"])
+        self.history = History(())
+        self.over = False
+
+    def answer(self, attempts: Iterable[Callable[[], Json]], quiet: bool) -> Json:
+        """The result of performing steps. Whatever goes wrong affects no other question."""
+        steps: list[Json] = []
+        status, detail = Status.OK, ""
+        try:
+            for attempt in attempts:
+                if self.over:
+                    break
+                steps.append(attempt())
+        except Unresolved as error:
+            status, detail = Status.UNRESOLVED, str(error)
+        except Unsupported as error:
+            status, detail, steps = Status.UNSUPPORTED, str(error), []
+        except NotLoadable as error:
+            status, detail, steps = Status.NOT_LOADABLE, str(error), []
+        except Fault as fault:
+            detail = f"{MISPLACED_FAULT}: {fault.name}: {fault.message}{_place_of(fault)}"
+            status, steps = Status.ERROR, []
+        except Exception as error:  # any exception affects only this question
+            if not quiet:
+                import traceback  # adapters start often: what few need is imported where it is
+
+                traceback.print_exc(file=sys.stderr)
+            detail = f"{type(error).__name__}: {error}{_place_of(error)}"
+            status, steps = Status.ERROR, []
+        self.over = self.over or status is not Status.OK
+        return _result(self.question, status, detail, steps)
+
+    def start(self) -> Json:
+        """The step before the first operation."""
+        self.implementation.start(_question(self.question))
+        self.history = History((self.implementation.observe(),))
+        image = self._image(0)
+        return [-1, self.interned.add(self.history.observations[0]), image]
+
+    def calls(self, operations: Iterable[Json]) -> Iterator[Callable[[], Json]]:
+        """The attempts to perform operations."""
+        return (partial(self._perform, call) for call in operations)
+
+    def _perform(self, call: Json) -> Json:
+        assert isinstance(call, dict)
+        operation, implementation = str(call["operation"]), self.implementation
+        never_issued = partial(implementation.never_issued, operation)
+        args = resolve(call["args"], self.history, never_issued)
+        assert isinstance(args, dict)
+        try:
+            reply = implementation.perform(operation, args)
+        except Fault as fault:
+            self.over = True
+            reply = {"fault": fault.name, "message": fault.message}
+            return [self.interned.add(reply), -1, -1]
+        self.history = self.history.then(reply, implementation.observe())
+        image = self._image(len(self.history.observations) - 1)
+        return [self.interned.add(reply), self.interned.add(self.history.observations[-1]), image]
+
+    def _image(self, step: int) -> int:
+        """The index of the image after a step, -1 for none."""
+        return self.interned.add(self.implementation.image()) if self.shows(step) else -1
+
+
+def _result(question: Mapping[str, Json], status: Status, detail: str, steps: list[Json]) -> Json:
     return {
         "id": question["id"],
         "nonce": question["nonce"],
@@ -268,36 +413,6 @@ def _place_of(error: Exception) -> str:
         if not any(path.is_relative_to(folder) for folder in ours) and path.name != "protocol.py":
             return f" ({path.name}:{frame.lineno})"
     return ""
-
-
-def _perform_all(
-    implementation: Implementation,
-    question: dict[str, Json],
-    interned: _Interned,
-    steps: list[Json],
-) -> None:
-    shows = _shows_image(implementation, question["delta"])
-    implementation.start(_question(question))
-    history = History((implementation.observe(),))
-    image = interned.add(implementation.image()) if shows(0) else -1
-    steps.append([-1, interned.add(history.observations[0]), image])
-    operations = question["operations"]
-    assert isinstance(operations, list)
-    for number, call in enumerate(operations, 1):
-        assert isinstance(call, dict)
-        operation = str(call["operation"])
-        never_issued = partial(implementation.never_issued, operation)
-        args = resolve(call["args"], history, never_issued)
-        assert isinstance(args, dict)
-        try:
-            reply = implementation.perform(operation, args)
-        except Fault as fault:
-            reply = {"fault": fault.name, "message": fault.message}
-            steps.append([interned.add(reply), -1, -1])
-            return
-        history = history.then(reply, implementation.observe())
-        image = interned.add(implementation.image()) if shows(number) else -1
-        steps.append([interned.add(reply), interned.add(history.observations[-1]), image])
 
 
 def _shows_image(implementation: Implementation, delta: Json) -> Callable[[int], bool]:

@@ -46,6 +46,8 @@ class Welcome:
     observes: tuple[str, ...]
     consts: frozenset[str] = frozenset()
     """The constants of the charter that it configures the implementation with."""
+    sessions: int = 0
+    """How many sessions it holds at once; 0 for none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,11 +108,13 @@ def read_welcome(message: Json) -> Welcome:
         operations=frozenset(_texts(message, "operations")),
         observes=tuple(_texts(message, "observes")),
         consts=frozenset(_texts(message, "consts") if "consts" in message else ()),
+        sessions=_sessions(message),
     )
 
 
 def read_results(message: Json, run: int, asked: Sequence[tuple[str, str]]) -> Results:
-    """The answer to batch `run`, in which the (id, nonce) pairs `asked` were sent, in this order.
+    """The answer to message `run`, in which the (id, nonce) pairs `asked` were sent, in this order:
+    those of questions, or of the beginnings and then the steps of sessions.
 
     Indices inside the steps are not read here. Raises `BadMessage`.
     """
@@ -120,7 +124,7 @@ def read_results(message: Json, run: int, asked: Sequence[tuple[str, str]]) -> R
     if not isinstance(values, list) or not isinstance(results, list):
         raise BadMessage("values or results are missing")
     if len(results) != len(asked):
-        raise BadMessage(f"{len(results)} results for {len(asked)} questions")
+        raise BadMessage(f"there are {len(results)} results instead of {len(asked)}")
     pairs = zip(results, asked, strict=True)
     return Results(values, [_result(item, *expected) for item, expected in pairs])
 
@@ -147,6 +151,13 @@ def _cut(value: Json, width: int = 80) -> str:
     """A value of a message, for a sentence about it."""
     shown = repr(value)
     return shown if len(shown) <= width else shown[: width - 1] + "…"
+
+
+def _sessions(message: dict[str, Json]) -> int:
+    held = message.get("sessions", 0)
+    if isinstance(held, bool) or not isinstance(held, int) or held < 0:
+        raise BadMessage(f"`sessions` in the answer to hello is {_cut(held)}, not a number from 0")
+    return held
 
 
 def _text(message: dict[str, Json], name: str) -> str:

@@ -47,8 +47,32 @@ class SentQuestion:
 
 
 @dataclass(frozen=True, slots=True)
+class SentSteps:
+    """What one message says of sessions: the ids of those that `end`, then what those `begin` with,
+    then one operation of each of others. `text` of a beginning is the canonical JSON of a question
+    without operations, of a step that of the operation with its arguments; `id` is the session."""
+
+    end: tuple[str, ...] = ()
+    begin: tuple[SentQuestion, ...] = ()
+    steps: tuple[SentQuestion, ...] = ()
+
+    def message(self, run: int) -> bytes:
+        """The line of the message."""
+        return b'{"run":%d,"end":[%b],"begin":[%b],"steps":[%b]}\n' % (
+            run,
+            b",".join(b'"%b"' % ended.encode() for ended in self.end),
+            b",".join(begun.message() for begun in self.begin),
+            b",".join(step.message() for step in self.steps),
+        )
+
+    def pairs(self) -> tuple[tuple[str, str], ...]:
+        """The id and the nonce of each result, in their order."""
+        return tuple((sent.id, sent.nonce) for sent in (*self.begin, *self.steps))
+
+
+@dataclass(frozen=True, slots=True)
 class BatchAnswered:
-    """The answer to a batch: the received line, and its parsed content."""
+    """The answer to a batch, or to steps of sessions: the received line, and its parsed content."""
 
     line: bytes
     results: Results
@@ -63,8 +87,8 @@ class AdapterBroken:
 
 
 class Connection(Protocol):
-    """A connection to a started adapter. Batches are answered in the order in which they were
-    sent."""
+    """A connection to a started adapter. Batches and steps of sessions are answered in the order in
+    which they were sent."""
 
     @property
     def welcome(self) -> Welcome: ...
@@ -76,9 +100,12 @@ class Connection(Protocol):
         """Send a batch; the `deadline` in seconds counts from the moment when it is the next to be
         answered."""
 
+    def send_steps(self, steps: SentSteps, deadline: float) -> None:
+        """Send what happens in sessions, with a deadline as for a batch."""
+
     def receive(self) -> BatchAnswered | AdapterBroken:
-        """Receive the answer to the oldest unanswered batch. After `AdapterBroken` the connection
-        is dead and all other batches are lost."""
+        """Receive the answer to the oldest unanswered message. After `AdapterBroken` the connection
+        is dead and all other messages are lost."""
 
     def restart(self) -> None:
         """Start the adapter again. Raises `CannotStart`."""

@@ -32,6 +32,7 @@ from conform.adapters.given_state_check import check_loading
 from conform.adapters.hello import check_hello, disagreement
 from conform.adapters.leftover_state import OrderComparison
 from conform.adapters.operation_trials import Trial, Trials
+from conform.adapters.session_check import SessionComparison
 from conform.adapters.stdio import StdioConnection
 from conform.console.errors import ConformError
 from conform.console.terminal import plural
@@ -220,6 +221,8 @@ class _Rules:
         yield "its lines follow the schema", self.in_schema
         yield "answers several batches that were sent ahead", self.send_ahead
         yield "keeps no state of the question before", self.forgets
+        if self.connection.welcome.sessions:
+            yield "answers in sessions as it answers questions", self.sessions
         yield "answers `unresolved` for a reference that leads nowhere", self.ask_unresolved
         yield "survives an operation that does not exist", self.unknown_operation
         yield "ignores fields that it does not know", self.unknown_field
@@ -283,15 +286,28 @@ class _Rules:
             raise _KeepsState("the state before the first operation differs now")
         if not self.probes.sample:
             return ""
-        types = self.probes.manifest.read_types() if self.probes.manifest else None
-        opaque = OpaqueTypes.of(types)
-        comparison = OrderComparison(self.connection, self.start.deadlines.one, opaque)
+        comparison = OrderComparison(self.connection, self.start.deadlines.one, self._opaque())
         found = comparison.compare(self.probes.sample)
         if found.told:
             raise _KeepsState(found.told)
         if not found.compared:
             return f"{NOT_CHECKED}no operation was performed in any question"
         return f"{plural(found.compared, 'question')} compared in several orders"
+
+    def sessions(self) -> str:
+        sample = self.probes.sample or [
+            Trial((name,), orjson.loads(self._question(name, self._args(name))), frozenset((name,)))
+            for name in sorted(self.connection.welcome.operations)
+        ]
+        comparison = SessionComparison(self.connection, self.start.deadlines, self._opaque())
+        found = comparison.compare(sample)
+        if found:
+            raise _Failed(found)
+        return f"{plural(self.connection.welcome.sessions, 'session')} at once"
+
+    def _opaque(self) -> OpaqueTypes:
+        manifest = self.probes.manifest
+        return OpaqueTypes.of(manifest.read_types() if manifest else None)
 
     def ask_unresolved(self) -> None:
         operation, name = self._with_argument()

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from charter.formats.adapter import Welcome
 from charter.formats.canonical import Json
-from conform.adapters.base import AdapterBroken, BatchAnswered, Connection, SentQuestion
+from conform.adapters.base import AdapterBroken, BatchAnswered, Connection, SentQuestion, SentSteps
 
 _SHOWN = 120
 """Characters of an object that are shown."""
@@ -33,6 +33,9 @@ class RepeatsNoted:
 
     def send(self, batch: Sequence[SentQuestion], deadline: float) -> None:
         self.connection.send(batch, deadline)
+
+    def send_steps(self, steps: SentSteps, deadline: float) -> None:
+        self.connection.send_steps(steps, deadline)
 
     def receive(self) -> BatchAnswered | AdapterBroken:
         answer = self.connection.receive()

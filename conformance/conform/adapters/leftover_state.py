@@ -154,7 +154,7 @@ class OrderComparison:
         order, answers = seen[0] if seen[0][1][number] != alone else seen[1]
         if alone is None:
             return ""
-        place, before, without = _difference(answers[number], alone)
+        place, before, without = find_difference(answers[number], alone)
         if place in self.chances:
             return ""
         earlier = order[: order.index(number) + 1]
@@ -187,7 +187,9 @@ class OrderComparison:
                 continue
             batch = BatchTexts.of(answer.results, None)
             try:
-                found[number] = _read(asked[number], answer.results.results[0], batch, self.opaque)
+                found[number] = read_places(
+                    asked[number], answer.results.results[0], batch, self.opaque
+                )
             except Malformed:
                 continue  # another rule tells it
         return found
@@ -212,7 +214,9 @@ def _orders(asked: Sequence[Trial]) -> Iterator[Sequence[int]]:
             yield [number, *(other for other in reverse if other != number)]
 
 
-def _read(trial: Trial, result: Result, batch: BatchTexts, opaque: OpaqueTypes) -> PlacedTexts:
+def read_places(
+    trial: Trial, result: Result, batch: BatchTexts, opaque: OpaqueTypes
+) -> PlacedTexts:
     """What is compared of the answer to a question. Raises `Malformed`."""
     steps = ResultReader(opaque).read(result, batch, trial.operations)
     found: list[tuple[str, str]] = []
@@ -227,7 +231,7 @@ def _read(trial: Trial, result: Result, batch: BatchTexts, opaque: OpaqueTypes) 
     return (*found, (f"the ending after step {len(steps.states) - 1}", ending))
 
 
-def _difference(one: PlacedTexts, other: PlacedTexts) -> tuple[str, str, str]:
+def find_difference(one: PlacedTexts, other: PlacedTexts) -> tuple[str, str, str]:
     """The first place where two answers differ, and what stands there in each."""
     nothing = ("", "missing")
     for left, right in zip_longest(one, other, fillvalue=nothing):

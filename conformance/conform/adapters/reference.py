@@ -16,6 +16,9 @@ from conform.console.errors import BadSuite
 from conform.judging.model import JudgeModel, element_names, load, use_folders
 from conform.sdk import About, Json
 
+SESSIONS = 64
+"""How many sessions the target `reference` holds at once."""
+
 
 class Reference(sdk.Adapter):
     """Drives a model. Two kinds must fail, as canaries: with `nothing` it shows the initial state
@@ -79,7 +82,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         model = load(name)
     except BadSuite as error:
         sys.exit(str(error))
-    sdk.serve(Reference(model))
+    sdk.serve_sessions(lambda: Reference(model), SESSIONS)
 
 
 def _parse_arguments(arguments: Sequence[str]) -> tuple[str, str]:

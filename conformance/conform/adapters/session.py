@@ -49,6 +49,29 @@ class BrokenBatch:
     culprits: int
 
 
+@dataclass(slots=True)
+class Patience:
+    """How long an adapter may take, as a part of its deadlines, and how often it broke in a row."""
+
+    part: float = 1.0
+    broken_in_a_row: int = 0
+
+    def note_answer(self) -> None:
+        """Note that the adapter answered."""
+        self.broken_in_a_row = 0
+
+    def note_break(self, broken: AdapterBroken) -> None:
+        """Note that one question broke it. Raises `Incomplete` if it breaks on everything."""
+        self.broken_in_a_row += 1
+        if broken.kind is Kind.TIMED_OUT:
+            self.part = max(self.part / 2, LEAST_PATIENCE)
+        if self.broken_in_a_row >= HOPELESS:
+            raise Incomplete(
+                f"the adapter broke on {HOPELESS} questions in a row, the last time like this:"
+                f" {broken.detail}; fix it and repeat the command to continue"
+            )
+
+
 class Session:
     """Judges vectors through `connection`, one stream at a time.
 
@@ -76,8 +99,7 @@ class Session:
         self._size = 1
         self._fresh = True
         self._ended = False
-        self._patience = 1.0
-        self._broken_in_a_row = 0
+        self._patience = Patience()
         self._unsupported: dict[str, str] = {}
 
     def run(self, items: Iterable[VectorItem], batch: int = BATCH) -> Iterator[Judgement]:
@@ -123,14 +145,14 @@ class Session:
 
     def _send(self, items: Sequence[VectorItem]) -> None:
         if self._ended and not self.connection.alive:  # else others have started it again
-            self._restart()
+            start_again(self.connection)
         self._ended = False
         asked = []
         for item in items:
             self._asked += 1
             asked.append(SentQuestion(item.id, f"{self._nonce}-{self._asked}", item.question))
         whole = min(self.deadlines.batch, self.deadlines.one * len(items))
-        self.connection.send(asked, whole * self._patience)
+        self.connection.send(asked, whole * self._patience.part)
 
     def _collect(self, waiting: deque[list[VectorItem]]) -> Iterator[Judgement]:
         items = waiting.popleft()
@@ -171,30 +193,13 @@ class Session:
     def _broke_alone(self, item: VectorItem, answer: AdapterBroken) -> Judgement:
         """The verdict about a question that broke the adapter, which is started again for the next
         one."""
-        self._broken_in_a_row += 1
-        if answer.kind is Kind.TIMED_OUT:
-            self._patience = max(self._patience / 2, LEAST_PATIENCE)
-        if self._broken_in_a_row >= HOPELESS:
-            raise Incomplete(
-                f"the adapter broke on {HOPELESS} questions in a row, the last time like this:"
-                f" {answer.detail}; fix it and repeat the command to continue"
-            )
+        self._patience.note_break(answer)
         self._fresh = self._ended = True
         return _judge_broken(item, answer)
 
-    def _restart(self) -> None:
-        try:
-            self.connection.restart()
-        except CannotStart:
-            try:
-                self.connection.restart()
-            except CannotStart as error:
-                raise Incomplete(
-                    f"the adapter broke, and cannot be started again: {error}"
-                ) from None
-
     def _judge(self, items: Sequence[VectorItem], answer: BatchAnswered) -> Judgement:
-        self._broken_in_a_row, self._fresh = 0, False
+        self._patience.note_answer()
+        self._fresh = False
         results = answer.results
         batch = BatchTexts.of(results, self.judge.observes)
         assessments = tuple(
@@ -202,6 +207,17 @@ class Session:
             for item, result in zip(items, results.results, strict=True)
         )
         return Judgement(tuple(items), assessments, answer.line)
+
+
+def start_again(connection: Connection) -> None:
+    """Start an adapter that broke. Raises `Incomplete` if that fails twice."""
+    try:
+        connection.restart()
+    except CannotStart:
+        try:
+            connection.restart()
+        except CannotStart as error:
+            raise Incomplete(f"the adapter broke, and cannot be started again: {error}") from None
 
 
 def offers(welcome: Welcome) -> frozenset[str]:

@@ -26,7 +26,13 @@ from charter.formats import adapter as messages
 from charter.formats.adapter import BadMessage, Welcome
 from charter.formats.target import FILE
 from charter.formats.verdict import BETWEEN, STDERR, Kind
-from conform.adapters.base import AdapterBroken, AdapterStart, BatchAnswered, SentQuestion
+from conform.adapters.base import (
+    AdapterBroken,
+    AdapterStart,
+    BatchAnswered,
+    SentQuestion,
+    SentSteps,
+)
 from conform.console.errors import CannotStart
 from conform.console.terminal import shorten
 from conform.storage.scratch import dying_with_parent, end_marked
@@ -49,7 +55,7 @@ _OF_OTHERS = re.compile(r"/(site|dist)-packages/|/lib/python[0-9]|^<frozen |/con
 @dataclass(frozen=True, slots=True)
 class _Sent:
     run: int
-    asked: tuple[tuple[str, str], ...]
+    pairs: tuple[tuple[str, str], ...]
     deadline: float
 
 
@@ -240,13 +246,20 @@ class StdioConnection:
         return tuple(text.split(BETWEEN)) if text else ()
 
     def send(self, batch: Sequence[SentQuestion], deadline: float) -> None:
+        questions = b",".join([question.message() for question in batch])
+        pairs = tuple((question.id, question.nonce) for question in batch)
+        self._queue(b'{"run":%d,"questions":[%b]}\n' % (self._runs + 1, questions), pairs, deadline)
+
+    def send_steps(self, steps: SentSteps, deadline: float) -> None:
+        self._queue(steps.message(self._runs + 1), steps.pairs(), deadline)
+
+    def _queue(self, line: bytes, pairs: tuple[tuple[str, str], ...], deadline: float) -> None:
+        """Write the line of the next run."""
         if not self._sent:
             self._child.forget_stderr()
         self._runs += 1
-        questions = b",".join([asked.message() for asked in batch])
-        self._child.queue(b'{"run":%d,"questions":[%b]}\n' % (self._runs, questions))
-        asked = tuple((question.id, question.nonce) for question in batch)
-        self._sent.append(_Sent(self._runs, asked, deadline))
+        self._child.queue(line)
+        self._sent.append(_Sent(self._runs, pairs, deadline))
 
     def receive(self) -> BatchAnswered | AdapterBroken:
         sent = self._sent.popleft()
@@ -255,7 +268,7 @@ class StdioConnection:
             return self._break(line)
         try:
             message = orjson.loads(line)
-            return BatchAnswered(line, messages.read_results(message, sent.run, sent.asked))
+            return BatchAnswered(line, messages.read_results(message, sent.run, sent.pairs))
         except orjson.JSONDecodeError as error:
             return self._break(AdapterBroken(Kind.ADAPTER_ERROR, not_json(line, error)))
         except BadMessage as error:

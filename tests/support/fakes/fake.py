@@ -479,14 +479,15 @@ def main(mode, log=""):
         time.sleep(3600)
     if mode == "mute":
         return
-    fake = KINDS.get(mode, Fake)()
+    server = sdk.Server(KINDS.get(mode, Fake), 4)
     for line in sys.stdin:
         BEFORE.get(mode, lambda _: None)(line)
         message = json.loads(line)
         if "bye" in message:
             return
-        answer = sdk.answer_message(fake, message)
-        AFTER.get(mode, lambda _: None)(answer)
+        answer = server.answer(message)
+        lie = mode.removeprefix("poisoned_") if POISON in line else mode
+        AFTER.get(lie, lambda _: None)(answer)
         text = json.dumps(answer)
         if mode == "twice":
             text = text.replace('"leader": null', '"leader": null, "leader": null')

@@ -16,7 +16,7 @@ from conform import sdk
 SCHEMA = json.loads(
     (Path(charter.formats.adapter.__file__).parent / "schemas" / "adapter.json").read_text()
 )
-WELCOME = Welcome("x", "1", "c", frozenset({"load"}), frozenset({"a", "b"}), ("s",))
+WELCOME = Welcome("x", "1", "c", frozenset({"load"}), frozenset({"a", "b"}), ("s",), sessions=1)
 ABOUT = sdk.About("x", "1", "c", ("b", "a"), ("s",), ("load",))
 
 
@@ -45,6 +45,11 @@ def test_messages_are_in_the_schema():
     validator.validate(HELLO)
     validator.validate(answer())
     validator.validate({"bye": True})
+    begun = {"id": "q", "nonce": "n", "sorts": {}, "given": None, "delta": "each"}
+    step = {"id": "q", "nonce": "n", "operation": "a", "args": {}}
+    validator.validate({"run": 5, "end": ["p"], "begin": [begun], "steps": [step]})
+    assert not validator.is_valid({"run": 5, "begin": [begun]})
+    assert not validator.is_valid({"run": 5, "end": [], "begin": [step], "steps": [step]})
     assert not validator.is_valid({"run": 1})
     assert not validator.is_valid(answer(status="fine"))
 
@@ -52,6 +57,8 @@ def test_messages_are_in_the_schema():
 def test_welcome_is_read():
     assert read_welcome(HELLO) == WELCOME
     assert WELCOME.consts == frozenset() and "consts" not in HELLO
+    without = {name: value for name, value in HELLO.items() if name != "sessions"}
+    assert read_welcome(without).sessions == 0
     knows = replace(WELCOME, consts=frozenset({"ttl"}))
     assert read_welcome(greet(ABOUT._replace(consts=("ttl",)))) == knows
 
@@ -63,6 +70,8 @@ def test_welcome_is_read():
         ({"hello": 2}, "speaks version 2"),
         ({"hello": 1}, "lacks the text 'name'"),
         ({**HELLO, "observes": "s"}, "lacks the list 'observes'"),
+        ({**HELLO, "sessions": True}, "`sessions` in the answer to hello is True, not a number"),
+        ({**HELLO, "sessions": -1}, "is -1, not a number"),
     ],
 )
 def test_welcome_that_is_none(message, sentence):
@@ -80,7 +89,7 @@ def test_results_are_read():
     [
         ({"run": 3}, "not the answer to run 4"),
         ({"run": 4}, "values or results are missing"),
-        ({"run": 4, "values": [], "results": []}, "0 results for 1 questions"),
+        ({"run": 4, "values": [], "results": []}, "there are 0 results instead of 1"),
         (answer(id="other"), "the id 'other' instead of 'q'"),
         (answer(nonce="old"), "does not bring back the nonce"),
         (answer(status="great"), "'great' is not in the protocol"),

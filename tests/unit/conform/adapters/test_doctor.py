@@ -39,7 +39,7 @@ def test_an_adapter_that_ends_without_a_greeting_is_at_fault():
 
 
 @pytest.mark.parametrize(
-    ("mode", "failing", "starts"), [("faithful", 0, 1), ("no_steps", 4, 1), ("bad_nonce", 8, 9)]
+    ("mode", "failing", "starts"), [("faithful", 0, 1), ("no_steps", 4, 1), ("bad_nonce", 8, 10)]
 )
 def test_an_adapter_is_started_again_only_if_it_ended_when_it_failed_a_rule(
     mode, failing, starts, tmp_path

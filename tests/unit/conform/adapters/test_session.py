@@ -27,8 +27,8 @@ class Recorded(DirectConnection):
         super().send(batch, deadline)
 
     def receive(self):
-        _, batch = self._sent[0]
-        if any(asked.id == self.poison for asked in batch):
+        *_, pairs = self._sent[0]
+        if any(name == self.poison for name, _ in pairs):
             self._sent.clear()
             return AdapterBroken(Kind.TIMED_OUT, "no answer")
         return super().receive()
