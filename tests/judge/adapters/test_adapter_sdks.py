@@ -121,6 +121,11 @@ def test_values_come_back_and_each_status_is_answered(tmp_path, monkeypatch, lan
     if language in files:
         assert re.search(rf"it is broken \({files[language]}:\d+\)$", broken)
     assert read_answers(again) == ANSWERS | inexact and again["run"] == 2
+    welcome, *answers = tell_adapter(start, [{"hello": 1}, *session_messages()])
+    assert welcome["sessions"] == 3
+    assert read_sessions(answers[:-3]) == ANSWERS | inexact
+    details = [[one["detail"] for one in answer["results"]] for answer in answers[-3:]]
+    assert details == [["", "", "", "3 sessions are open"], [""], ["no session 0 is open"]]
     assert tell_adapter(start, [{"hello": 2}]) == [{"hello": 1}]
     if language == "rust":
         asked = question("panics", {"operations": [{**ARGS, "cookie": "~throws"}]})
@@ -196,6 +201,53 @@ def question(name, asked):
     ]
     about = {"id": name, "nonce": f"n-{name}", "sorts": {"Node": {"n1": 0, "n2": 7}}}
     return {"given": GIVEN, "delta": "each", **about, **asked, "operations": calls}
+
+
+def session_messages():
+    """Each question as a session, three at once. The last three messages begin one more, ask a
+    question, and take a step in a session that was open before."""
+    several = [question(name, content) for name, content in ASKED.items()]
+    calls = {one["id"]: one.pop("operations") for one in several}
+    messages, ended = [], []
+    for begin in range(0, len(several), 3):
+        begun = several[begin : begin + 3]
+        for number in range(max(1, *(len(calls[one["id"]]) for one in begun))):
+            steps = [
+                {"id": one["id"], "nonce": one["nonce"], **calls[one["id"]][number]}
+                for one in begun
+                if number < len(calls[one["id"]])
+            ]
+            first = number == 0
+            messages.append({"end": ended if first else [], "begin": begun * first, "steps": steps})
+        ended = [one["id"] for one in begun]
+    four = [{**several[0], "id": f"{number}"} for number in range(4)]
+    late = {"id": "0", "nonce": "n-0", **calls["values"][0]}
+    messages += [
+        {"end": ended, "begin": four, "steps": []},
+        {"questions": [{**several[0], "operations": []}]},
+        {"end": [], "begin": [], "steps": [late]},
+    ]
+    return [{"run": run, **message} for run, message in enumerate(messages)]
+
+
+def read_sessions(answers):
+    """What sessions showed up to their last step, as `read_answers` returns it of questions."""
+    found, over = {}, set()
+    for answer in answers:
+        texts = [canonical.text(value) for value in answer["values"]]
+        for result in answer["results"]:
+            name, steps = result["id"], result["steps"]
+            assert result["nonce"] == f"n-{name}"
+            if name in over:
+                assert result["status"] == "error", result
+                continue
+            shown = [[texts[i] if i >= 0 else None for i in step] for step in steps]
+            before = found.get(name, ("", []))[1]
+            is_read = result["status"] in ("ok", "unresolved")
+            found[name] = (result["status"], [*before, *shown] if is_read else [])
+            if result["status"] != "ok" or shown[0][1] is None:
+                over.add(name)
+    return found
 
 
 def tell_adapter(start, messages):

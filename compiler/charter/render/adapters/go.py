@@ -16,7 +16,8 @@ from charter.render.text import wrap
 _SDK = (
     "About", "Adapter", "Bool", "Consts", "Fault", "Given", "Greeter", "Hello", "Imager", "List",
     "MarshalJSON", "NeverIssued", "NeverIssuedText", "NotLoadable", "Observation", "Pair", "Pairs",
-    "Present", "Question", "Serve", "Set", "Sorts", "UnmarshalJSON", "Unsupported",
+    "Present", "Question", "Serve", "ServeSessions", "Set", "Sorts", "UnmarshalJSON",
+    "Unsupported",
 )  # fmt: skip
 _INITIALISMS = {"id": "ID", "ttl": "TTL", "url": "URL", "ip": "IP", "api": "API", "uuid": "UUID"}
 _WIDTH = 100

@@ -16,9 +16,9 @@ from charter.render.adapters.page import METHODS, CodecPage
 from charter.render.text import wrap
 
 _TAKEN = (
-    "ABC", "Adapter", "COMPONENT", "CONSTS", "Consts", "Enum", "False", "Given", "Mapping",
-    "NewType", "None", "OBSERVES", "OPERATIONS", "Observation", "Question", "SORTS", "Sorts",
-    "True",
+    "ABC", "Adapter", "COMPONENT", "CONSTS", "Callable", "Consts", "Enum", "False", "Given",
+    "Mapping", "NewType", "None", "OBSERVES", "OPERATIONS", "Observation", "Question", "SORTS",
+    "Sorts", "True",
 )  # fmt: skip
 _OF_ENUMS = frozenset({"mro", "name", "value", *keyword.kwlist})
 _LAYOUT = LineBreaker("    ", 100)

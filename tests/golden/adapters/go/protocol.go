@@ -54,7 +54,13 @@ type Adapter interface {
 
 // Serve answers the judge until it says goodbye or stdin ends.
 func Serve(about About, adapter Adapter) error {
-	return serve(about, protocol{adapter}, os.Stdin, os.Stdout)
+	return serve(about, func() driver { return protocol{adapter} }, 1, os.Stdin, os.Stdout)
+}
+
+// ServeSessions is Serve with that many sessions at once, each on an Adapter of its own: only for
+// adapters that share nothing, such as a server.
+func ServeSessions(about About, make func() Adapter, sessions int) error {
+	return serve(about, func() driver { return protocol{make()} }, sessions, os.Stdin, os.Stdout)
 }
 
 // Question is what a question starts with. Without a given state it starts from nothing.

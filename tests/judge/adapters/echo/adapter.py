@@ -32,4 +32,4 @@ class Echo(protocol.Adapter):
         return epoch
 
 
-protocol.serve(protocol.about("echo", "1", ("load", "image")), Echo())
+protocol.serve_sessions(protocol.about("echo", "1", ("load", "image")), Echo, 3)

@@ -10,7 +10,7 @@ type adapter struct{ given charter.Given }
 
 func main() {
 	about := charter.About{Name: "echo", Version: "1", Capabilities: []string{"load", "image"}}
-	if err := charter.Serve(about, &adapter{}); err != nil {
+	if err := charter.ServeSessions(about, func() charter.Adapter { return &adapter{} }, 3); err != nil {
 		log.Fatal(err)
 	}
 }

@@ -87,11 +87,16 @@ type message struct {
 	Hello
 	Run       int        `json:"run"`
 	Questions []question `json:"questions"`
+	End       []string   `json:"end"`
+	Begin     []question `json:"begin"`
+	Steps     []question `json:"steps"`
 	Bye       bool       `json:"bye"`
 }
 
+// question is also the beginning of a session, which has no operations, and a step, which is one.
 type question struct {
 	id, nonce  string
+	call       call
 	operations []call
 	delta      delta
 	text       []byte
@@ -99,14 +104,15 @@ type question struct {
 
 func (q *question) UnmarshalJSON(data []byte) error {
 	var fields struct {
-		ID         string `json:"id"`
-		Nonce      string `json:"nonce"`
+		ID    string `json:"id"`
+		Nonce string `json:"nonce"`
+		call
 		Operations []call `json:"operations"`
 		Delta      delta  `json:"delta"`
 	}
 	err := json.Unmarshal(data, &fields)
 	text := slices.Clone(data)
-	*q = question{fields.ID, fields.Nonce, fields.Operations, fields.Delta, text}
+	*q = question{fields.ID, fields.Nonce, fields.call, fields.Operations, fields.Delta, text}
 	return err
 }
 
@@ -140,6 +146,7 @@ type welcome struct {
 	Operations   []string `json:"operations"`
 	Observes     []string `json:"observes"`
 	Consts       []string `json:"consts,omitempty"`
+	Sessions     int      `json:"sessions"`
 }
 
 type results struct {
@@ -156,15 +163,19 @@ type result struct {
 	Steps  [][3]int `json:"steps"`
 }
 
-// server answers messages; its `about` is complete.
+// server answers messages; its `about` is complete. Drivers are `idle`, or each has a session.
 type server struct {
-	about  About
-	driver driver
-	out    io.Writer
+	about    About
+	make     func() driver
+	sessions int
+	out      io.Writer
+	greeting Hello
+	idle     []driver
+	open     map[string]*execution
 }
 
 // serve answers the judge until it says bye or `in` ends.
-func serve(about About, driver driver, in io.Reader, out io.Writer) error {
+func serve(about About, make func() driver, sessions int, in io.Reader, out io.Writer) error {
 	if about.Operations == nil {
 		about.Operations = operations
 	}
@@ -174,7 +185,8 @@ func serve(about About, driver driver, in io.Reader, out io.Writer) error {
 	if about.Consts == nil {
 		about.Consts = constants
 	}
-	s := server{about, driver, out}
+	s := &server{about: about, make: make, sessions: sessions, out: out}
+	s.idle, s.open = []driver{make()}, map[string]*execution{}
 	lines := bufio.NewReader(in)
 	for {
 		line, err := lines.ReadBytes('\n')
@@ -197,14 +209,15 @@ func serve(about About, driver driver, in io.Reader, out io.Writer) error {
 	}
 }
 
-func (s server) answer(asked message) error {
+func (s *server) answer(asked message) error {
 	if asked.Version == nil {
 		return s.write(s.run(asked))
 	}
 	if *asked.Version != version {
 		return s.write(map[string]int{"hello": version})
 	}
-	if err := s.driver.hello(asked.Hello); err != nil {
+	s.greeting = asked.Hello
+	if err := s.idle[0].hello(asked.Hello); err != nil {
 		return err
 	}
 	var consts []string
@@ -222,10 +235,11 @@ func (s server) answer(asked message) error {
 		Operations:   s.about.Operations,
 		Observes:     s.about.Observes,
 		Consts:       consts,
+		Sessions:     s.sessions,
 	})
 }
 
-func (s server) write(answer any) error {
+func (s *server) write(answer any) error {
 	text, err := encode(answer)
 	if err != nil {
 		return err
@@ -234,13 +248,75 @@ func (s server) write(answer any) error {
 	return err
 }
 
-func (s server) run(asked message) results {
+func (s *server) run(asked message) results {
 	shared := &shared{values: []json.RawMessage{}, index: map[string]int{}}
 	found := []result{}
+	if asked.Questions != nil {
+		for id := range s.open {
+			s.end(id)
+		}
+	}
 	for _, question := range asked.Questions {
-		found = append(found, s.ask(question, shared))
+		found = append(found, newExecution(s, question, shared).answerAll())
+	}
+	for _, id := range asked.End {
+		s.end(id)
+	}
+	for _, question := range asked.Begin {
+		found = append(found, s.begin(question, shared))
+	}
+	for _, step := range asked.Steps {
+		found = append(found, s.step(step, shared))
 	}
 	return results{asked.Run, shared.values, found}
+}
+
+// begin opens a session and answers with its first state.
+func (s *server) begin(asked question, shared *shared) result {
+	s.end(asked.id)
+	if len(s.open) >= s.sessions {
+		return failed(asked, fmt.Sprintf("%d sessions are open", s.sessions))
+	}
+	if len(s.idle) == 0 {
+		made := s.make()
+		if err := made.hello(s.greeting); err != nil {
+			return failed(asked, err.Error())
+		}
+		s.idle = append(s.idle, made)
+	}
+	begun := newExecution(s, asked, shared)
+	s.idle = s.idle[1:]
+	s.open[asked.id] = begun
+	return s.endIfOver(begun, begun.answer(begun.start))
+}
+
+// step performs one operation of a session.
+func (s *server) step(asked question, shared *shared) result {
+	going, open := s.open[asked.id]
+	if !open {
+		return failed(asked, "no session "+asked.id+" is open")
+	}
+	going.shared = shared
+	return s.endIfOver(going, going.answer(func() error { return going.perform(asked.call) }))
+}
+
+func (s *server) endIfOver(going *execution, found result) result {
+	if going.over {
+		s.end(going.question.id)
+	}
+	return found
+}
+
+// end ends a session if it is open.
+func (s *server) end(id string) {
+	if ended, open := s.open[id]; open {
+		delete(s.open, id)
+		s.idle = append(s.idle, ended.driver)
+	}
+}
+
+func failed(asked question, detail string) result {
+	return result{asked.id, asked.nonce, "error", detail, [][3]int{}}
 }
 
 // shared holds the values of a batch, each once.
@@ -264,26 +340,6 @@ func (s *shared) add(value any) (any, int, error) {
 	return tree, index, nil
 }
 
-// ask answers one question. Whatever goes wrong affects no other.
-func (s server) ask(asked question, shared *shared) (found result) {
-	a := asking{server: s, question: asked, shared: shared, steps: [][3]int{}}
-	found = result{ID: asked.id, Nonce: asked.nonce, Status: "ok"}
-	defer func() {
-		if broken := recover(); broken != nil {
-			fmt.Fprintf(os.Stderr, "%v\n%s", broken, debug.Stack())
-			found.Status, found.Detail = "error", fmt.Sprint(broken)
-		}
-		found.Steps = [][3]int{}
-		if found.Status == "ok" || found.Status == "unresolved" {
-			found.Steps = a.steps
-		}
-	}()
-	if err := a.performAll(); err != nil {
-		found.Status, found.Detail = status(err), err.Error()
-	}
-	return found
-}
-
 func status(err error) string {
 	var dangling dangling
 	var unsupported Unsupported
@@ -305,87 +361,131 @@ type history struct {
 	replies      []any
 }
 
-// asking is a question, and what was shown so far.
-type asking struct {
-	server   server
+// execution is a question or a session, and what was shown so far. It is over after a fault and
+// after an error.
+type execution struct {
+	about    About
+	driver   driver
 	question question
 	shared   *shared
-	steps    [][3]int
+	steps    [][3]int // of this message
 	history  history
+	over     bool
 }
 
-func (a *asking) performAll() error {
-	if err := a.server.driver.start(a.question.text); err != nil {
+// newExecution lends a question the first idle driver.
+func newExecution(s *server, asked question, shared *shared) *execution {
+	return &execution{about: s.about, driver: s.idle[0], question: asked, shared: shared}
+}
+
+// answerAll answers a question.
+func (e *execution) answerAll() result {
+	return e.answer(func() error {
+		if err := e.start(); err != nil {
+			return err
+		}
+		for _, call := range e.question.operations {
+			if err := e.perform(call); err != nil || e.over {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// answer performs steps. Whatever goes wrong affects no other question.
+func (e *execution) answer(steps func() error) (found result) {
+	e.steps = [][3]int{}
+	found = result{ID: e.question.id, Nonce: e.question.nonce, Status: "ok"}
+	defer func() {
+		if broken := recover(); broken != nil {
+			fmt.Fprintf(os.Stderr, "%v\n%s", broken, debug.Stack())
+			found.Status, found.Detail = "error", fmt.Sprint(broken)
+		}
+		e.over = e.over || found.Status != "ok"
+		found.Steps = [][3]int{}
+		if found.Status == "ok" || found.Status == "unresolved" {
+			found.Steps = e.steps
+		}
+	}()
+	if err := steps(); err != nil {
+		found.Status, found.Detail = status(err), err.Error()
+	}
+	return found
+}
+
+func (e *execution) start() error {
+	if err := e.driver.start(e.question.text); err != nil {
 		return err
 	}
-	if err := a.observe(-1); err != nil {
+	if err := e.observe(-1); err != nil {
 		return err
 	}
-	a.history.replies = append(a.history.replies, nil)
-	for _, call := range a.question.operations {
-		args, err := resolved(call.Args, a.history)
-		if err != nil {
-			return err
-		}
-		value, err := a.server.driver.perform(call.Operation, args)
-		var fault Fault
-		if errors.As(err, &fault) {
-			_, reply, err := a.shared.add(fault)
-			a.steps = append(a.steps, [3]int{reply, -1, -1})
-			return err
-		}
-		if err != nil {
-			return err
-		}
-		tree, reply, err := a.shared.add(value)
-		if err != nil {
-			return err
-		}
-		a.history.replies = append(a.history.replies, tree)
-		if err := a.observe(reply); err != nil {
-			return err
-		}
-	}
+	e.history.replies = append(e.history.replies, nil)
 	return nil
 }
 
+func (e *execution) perform(call call) error {
+	args, err := resolved(call.Args, e.history)
+	if err != nil {
+		return err
+	}
+	value, err := e.driver.perform(call.Operation, args)
+	var fault Fault
+	if errors.As(err, &fault) {
+		_, reply, err := e.shared.add(fault)
+		e.steps = append(e.steps, [3]int{reply, -1, -1})
+		e.over = true
+		return err
+	}
+	if err != nil {
+		return err
+	}
+	tree, reply, err := e.shared.add(value)
+	if err != nil {
+		return err
+	}
+	e.history.replies = append(e.history.replies, tree)
+	return e.observe(reply)
+}
+
 // observe adds the step of a reply.
-func (a *asking) observe(reply int) error {
-	value, err := a.server.driver.observe()
+func (e *execution) observe(reply int) error {
+	value, err := e.driver.observe()
 	if err != nil {
 		return err
 	}
-	observation, shown, err := a.show(value)
+	observation, shown, err := e.show(value)
 	if err != nil {
 		return err
 	}
-	image := -1
-	if slices.Contains(a.server.about.Capabilities, "image") && a.question.delta.shows(len(a.steps)) {
-		if value, err = a.server.driver.image(); err != nil {
+	image, step := -1, len(e.history.observations)
+	if slices.Contains(e.about.Capabilities, "image") && e.question.delta.shows(step) {
+		if value, err = e.driver.image(); err != nil {
 			return err
 		}
-		if _, image, err = a.show(value); err != nil {
+		if _, image, err = e.show(value); err != nil {
 			return err
 		}
 	}
-	a.history.observations = append(a.history.observations, observation)
-	a.steps = append(a.steps, [3]int{reply, shown, image})
+	e.history.observations = append(e.history.observations, observation)
+	e.steps = append(e.steps, [3]int{reply, shown, image})
 	return nil
 }
 
 // show adds the variables that hello named to the shared values.
-func (a *asking) show(value any) (any, int, error) {
+func (e *execution) show(value any) (any, int, error) {
 	tree, _, err := canonical(value)
 	if err != nil {
 		return nil, 0, err
 	}
 	shown := map[string]any{}
 	for name, part := range tree.(map[string]any) {
-		if slices.Contains(a.server.about.Observes, name) {
+		if slices.Contains(e.about.Observes, name) {
 			shown[name] = part
 		}
 	}
-	return a.shared.add(shown)
+	return e.shared.add(shown)
 }
 
 // resolved returns arguments with each reference replaced by what stands there.
