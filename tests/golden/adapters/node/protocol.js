@@ -259,3 +259,14 @@ const component = {
 export function serve(about, adapter) {
   return sdk.serve(about, adapter, component);
 }
+
+/**
+ * As `serve`, with so many sessions at once, each on an adapter that `make` returns. Only for
+ * adapters that share nothing, such as a server.
+ * @param {sdk.About} about
+ * @param {() => Adapter} make
+ * @param {number} sessions
+ */
+export function serveSessions(about, make, sessions) {
+  return sdk.serveSessions(about, make, sessions, component);
+}

@@ -2,7 +2,7 @@ import {
   Fault,
   NEVER_ISSUED_TEXT,
   NotLoadable,
-  serve,
+  serveSessions,
   Unsupported,
 } from "./charter/protocol.js";
 
@@ -36,7 +36,8 @@ class Echo {
   }
 }
 
-await serve(
+await serveSessions(
   { name: "echo", version: "1", capabilities: ["load", "image"] },
-  new Echo(),
+  () => new Echo(),
+  3,
 );

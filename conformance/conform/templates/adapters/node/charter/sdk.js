@@ -47,8 +47,18 @@ class Dangling extends Error {}
  * Answers the judge until it says bye or stdin ends. `component` is in protocol.js.
  * @param {About} about
  */
-export async function serve(about, adapter, component) {
-  const server = new Server(about, adapter, component);
+export function serve(about, adapter, component) {
+  return serveSessions(about, () => adapter, 1, component);
+}
+
+/**
+ * As `serve`, with so many sessions at once, each on an adapter that `make` returns. Only for
+ * adapters that share nothing, such as a server.
+ * @param {About} about
+ * @param {number} sessions
+ */
+export async function serveSessions(about, make, sessions, component) {
+  const server = new Server(about, make, sessions, component);
   for await (const line of lines(process.stdin)) {
     const message = JSON.parse(line);
     if (message.bye) {
@@ -69,8 +79,11 @@ async function* lines(stream) {
   }
 }
 
+/** Adapters are `idle`, or each has a session in `open`. */
 class Server {
-  constructor(about, adapter, component) {
+  open = new Map();
+
+  constructor(about, make, sessions, component) {
     this.about = {
       capabilities: [],
       operations: Object.keys(component.operations),
@@ -78,7 +91,9 @@ class Server {
       consts: component.constNames,
       ...about,
     };
-    this.adapter = adapter;
+    this.make = make;
+    this.idle = [make()];
+    this.sessions = sessions;
     this.component = component;
   }
 
@@ -89,7 +104,8 @@ class Server {
     if (message.hello !== VERSION) {
       return { hello: VERSION };
     }
-    await this.adapter.hello?.(message);
+    this.greeting = message;
+    await this.idle[0].hello?.(message);
     const consts = this.about.consts.filter(
       (name) => name in (message.consts ?? {}),
     );
@@ -98,42 +114,73 @@ class Server {
       ...this.about,
       component: this.component.name,
       consts,
+      sessions: this.sessions,
     };
   }
 
-  async run({ run, questions }) {
+  async run({ run, questions, end = [], begin = [], steps = [] }) {
     const shared = new Shared();
     const results = [];
-    for (const question of questions) {
-      results.push(await this.ask(question, shared));
+    this.end(questions ? [...this.open.keys()] : end);
+    for (const question of questions ?? []) {
+      const execution = new Execution(this, this.idle[0], question);
+      results.push(await execution.answer(shared, question.operations, true));
+    }
+    for (const question of begin) {
+      results.push(await this.begin(question, shared));
+    }
+    for (const step of steps) {
+      results.push(await this.step(step, shared));
     }
     return { run, values: shared.values, results };
   }
 
-  /** Answers one question. Whatever goes wrong affects no other. */
-  async ask(question, shared) {
-    const asking = new Asking(this, question, shared);
-    const { id, nonce } = question;
-    try {
-      await asking.performAll();
-      return { id, nonce, status: "ok", detail: "", steps: asking.steps };
-    } catch (error) {
-      const status = statusOf(error);
-      if (status === "error") {
-        console.error(error);
+  /** Opens a session; the result has its first state. */
+  async begin(question, shared) {
+    this.end([question.id]);
+    if (this.open.size >= this.sessions) {
+      return failed(question, `${this.sessions} sessions are open`);
+    }
+    if (this.idle.length === 0) {
+      const made = this.make();
+      await made.hello?.(this.greeting);
+      this.idle.push(made);
+    }
+    const execution = new Execution(this, this.idle.pop(), question);
+    this.open.set(question.id, execution);
+    return this.endIfOver(execution, await execution.answer(shared, [], true));
+  }
+
+  /** Performs one operation of a session. */
+  async step(step, shared) {
+    const execution = this.open.get(step.id);
+    if (execution === undefined) {
+      return failed(step, `no session ${step.id} is open`);
+    }
+    return this.endIfOver(execution, await execution.answer(shared, [step]));
+  }
+
+  endIfOver(execution, result) {
+    if (execution.over) {
+      this.end([execution.question.id]);
+    }
+    return result;
+  }
+
+  /** Ends those of these sessions that are open. */
+  end(ids) {
+    for (const id of ids) {
+      const execution = this.open.get(id);
+      if (execution !== undefined) {
+        this.open.delete(id);
+        this.idle.push(execution.adapter);
       }
-      const steps = status === "unresolved" ? asking.steps : [];
-      return {
-        id,
-        nonce,
-        status,
-        detail:
-          String(error?.message ?? error) +
-          (status === "error" ? placeOf(error) : ""),
-        steps,
-      };
     }
   }
+}
+
+function failed({ id, nonce }, detail) {
+  return { id, nonce, status: "error", detail, steps: [] };
 }
 
 function statusOf(error) {
@@ -170,32 +217,53 @@ class Shared {
   }
 }
 
-/** A question, and what was observed so far. */
-class Asking {
-  steps = [];
-  history = { observations: [], replies: [null] };
+/**
+ * A question or a session, and what was observed so far. It is over after a fault and after an
+ * error.
+ */
+class Execution {
+  history = { observations: [], replies: [] };
+  over = false;
 
-  constructor({ about, adapter, component }, question, shared) {
+  constructor({ about, component }, adapter, question) {
     this.about = about;
     this.adapter = adapter;
     this.component = component;
     this.question = question;
-    this.shared = shared;
   }
 
-  async performAll() {
-    const { component, question } = this;
-    await this.call("start", {
-      id: question.id,
-      sorts: component.sorts.decode({
-        ...component.noSorts,
-        ...question.sorts,
-      }),
-      consts: component.consts.decode(question.consts ?? {}),
-      given: question.given && component.given.decode(question.given),
-    });
-    await this.observe(-1);
-    for (const { operation, args } of question.operations) {
+  /** Performs operations, after the start if it starts. Whatever goes wrong affects no other. */
+  async answer(shared, operations, starts = false) {
+    const { id, nonce } = this.question;
+    this.shared = shared;
+    this.steps = [];
+    try {
+      await this.performAll(operations, starts);
+      return { id, nonce, status: "ok", detail: "", steps: this.steps };
+    } catch (error) {
+      this.over = true;
+      const status = statusOf(error);
+      if (status === "error") {
+        console.error(error);
+      }
+      const steps = status === "unresolved" ? this.steps : [];
+      return {
+        id,
+        nonce,
+        status,
+        detail:
+          String(error?.message ?? error) +
+          (status === "error" ? placeOf(error) : ""),
+        steps,
+      };
+    }
+  }
+
+  async performAll(operations, starts) {
+    if (starts) {
+      await this.start();
+    }
+    for (const { operation, args } of operations) {
       const resolved = resolve(args, this.history);
       let reply;
       try {
@@ -206,11 +274,27 @@ class Asking {
         }
         const fault = { fault: error.name, message: error.message };
         this.steps.push([this.shared.add(fault), -1, -1]);
+        this.over = true;
         return;
       }
       this.history.replies.push(reply);
       await this.observe(this.shared.add(reply));
     }
+  }
+
+  async start() {
+    const { component, question } = this;
+    await this.call("start", {
+      id: question.id,
+      sorts: component.sorts.decode({
+        ...component.noSorts,
+        ...question.sorts,
+      }),
+      consts: component.consts.decode(question.consts ?? {}),
+      given: question.given && component.given.decode(question.given),
+    });
+    this.history.replies.push(null);
+    await this.observe(-1);
   }
 
   async perform(operation, args) {
@@ -237,7 +321,8 @@ class Asking {
   async observe(reply) {
     const observation = this.show(await this.call("observe"));
     const { delta } = this.question;
-    const wanted = delta === "each" || delta.includes(this.steps.length);
+    const step = this.history.observations.length;
+    const wanted = delta === "each" || delta.includes(step);
     let image = -1;
     if (wanted && this.about.capabilities.includes("image")) {
       image = this.shared.add(this.show(await this.call("image")));
