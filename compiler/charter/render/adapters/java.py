@@ -17,7 +17,7 @@ from charter.render.text import wrap
 _TAKEN = (
     "Adapter", "Boolean", "Codec", "Component", "Consts", "Driver", "Exception", "Given", "Integer",
     "Json", "List", "Main", "Map", "Object", "Observation", "Optional", "Override", "Protocol",
-    "Question", "Sdk", "Set", "Sorts", "String",
+    "Question", "Sdk", "Set", "Sorts", "String", "Supplier",
 )  # fmt: skip
 _KEYWORDS = frozenset({
     "abstract", "assert", "boolean", "break", "byte", "case", "catch", "char", "class", "const",

@@ -17,10 +17,11 @@ from charter.render.text import wrap
 _TAKEN = (
     "About", "Adapter", "Any", "Asked", "AssertUnwindSafe", "BTreeMap", "BTreeSet", "Batch",
     "BufRead", "Call", "Component", "Consts", "Default", "Deserialize", "DeserializeOwned",
-    "Driver", "Err", "Error", "Failed", "Fault", "FnOnce", "From", "Given", "HashMap", "Hello",
-    "History", "Map", "None", "NotLoadable", "Observation", "Ok", "Option", "Pairs", "Protocol",
-    "Question", "Result", "Self", "Send", "Serialize", "Server", "Set", "Shared", "Some", "Sorts",
-    "Step", "String", "Unresolved", "Unsupported", "Value", "Vec", "Write",
+    "Driver", "Err", "Error", "Execution", "Failed", "Fault", "FnMut", "FnOnce", "From", "Given",
+    "HashMap", "Hello", "History", "Map", "None", "NotLoadable", "Observation", "Ok", "Option",
+    "Pairs", "Protocol", "Question", "Result", "Self", "Send", "Serialize", "Server", "Set",
+    "Shared", "Shown", "Some", "Sorts", "Step", "String", "Unresolved", "Unsupported", "Value",
+    "Vec", "Write",
 )  # fmt: skip
 _KEYWORDS = frozenset({
     "abstract", "as", "async", "await", "become", "box", "break", "const", "continue", "do", "dyn",

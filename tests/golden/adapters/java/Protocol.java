@@ -5,6 +5,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.function.Supplier;
 
 /** The component library of the protocol sample.kinds, for an adapter. */
 public final class Protocol {
@@ -69,7 +70,16 @@ public final class Protocol {
 
     /** Answers the judge until it says bye or stdin ends. */
     public static void serve(Sdk.About about, Adapter adapter) throws Exception {
-        Sdk.serve(about, new Driver(adapter));
+        Sdk.serve(about, () -> new Driver(adapter), 1);
+    }
+
+    /**
+     * As serve, with so many sessions at once, each on an adapter that {@code make} returns: only
+     * for adapters that share nothing, such as a server.
+     */
+    public static void serveSessions(Sdk.About about, Supplier<Adapter> make, int sessions)
+            throws Exception {
+        Sdk.serve(about, () -> new Driver(make.get()), sessions);
     }
 
     /** What a question starts with. Without a given state it starts from nothing. */

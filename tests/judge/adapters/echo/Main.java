@@ -8,7 +8,7 @@ public final class Main implements Protocol.Adapter {
     private Given given;
 
     public static void main(String[] args) throws Exception {
-        Protocol.serve(Protocol.about("echo", "1", "load", "image"), new Main());
+        Protocol.serveSessions(Protocol.about("echo", "1", "load", "image"), Main::new, 3);
     }
 
     @Override

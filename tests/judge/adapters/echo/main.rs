@@ -55,5 +55,5 @@ impl Adapter for Driver {
 fn main() -> Result<(), Error> {
     let mut about = About::new("echo", "1");
     about.capabilities = vec!["load".to_string(), "image".to_string()];
-    serve(about, Driver(Given::default()))
+    serve_sessions(about, || Driver(Given::default()), 3)
 }

@@ -4,12 +4,14 @@ import java.io.BufferedReader;
 import java.io.InputStreamReader;
 import java.io.OutputStream;
 import java.nio.charset.StandardCharsets;
+import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
+import java.util.function.Supplier;
 
 /**
  * The adapter's side of the adapter protocol: reads the judge's questions from stdin, calls the
@@ -98,9 +100,9 @@ public final class Sdk {
         Object image() throws Exception;
     }
 
-    /** Answers the judge until it says bye or stdin ends. */
-    static void serve(About about, Component component) throws Exception {
-        Server server = new Server(about, component);
+    /** Answers the judge until it says bye or stdin ends, with so many sessions at once. */
+    static void serve(About about, Supplier<Component> make, int sessions) throws Exception {
+        Server server = new Server(about, make, sessions);
         var in = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
         OutputStream out = System.out;
         for (String line = in.readLine(); line != null; line = in.readLine()) {
@@ -114,7 +116,22 @@ public final class Sdk {
         }
     }
 
-    private record Server(About about, Component component) {
+    /** Components are idle, or each has an open session. */
+    private static final class Server {
+        final About about;
+        private final Supplier<Component> make;
+        private final int sessions;
+        private final ArrayDeque<Component> idle = new ArrayDeque<>();
+        private final Map<Object, Execution> open = new HashMap<>();
+        private Hello greeting = new Hello("", "", Map.of());
+
+        Server(About about, Supplier<Component> make, int sessions) {
+            this.about = about;
+            this.make = make;
+            this.sessions = sessions;
+            idle.push(make.get());
+        }
+
         Object answer(Map<String, Object> message) throws Exception {
             if (!message.containsKey("hello")) {
                 return run(message);
@@ -122,32 +139,103 @@ public final class Sdk {
             if (!message.get("hello").equals(VERSION)) {
                 return Json.object("hello", VERSION);
             }
-            component.hello(
-                new Hello(
-                    (String) message.getOrDefault("release", ""),
-                    (String) message.getOrDefault("variant", ""),
-                    Json.fields(message.getOrDefault("errors", Map.of()))));
+            greeting = new Hello(
+                (String) message.getOrDefault("release", ""),
+                (String) message.getOrDefault("variant", ""),
+                Json.fields(message.getOrDefault("errors", Map.of())));
+            idle.peek().hello(greeting);
             var asked = Json.fields(message.getOrDefault("consts", Map.of()));
             return Json.object(
                 "hello", VERSION,
                 "name", about.name(),
                 "version", about.version(),
-                "component", component.name(),
+                "component", idle.peek().name(),
                 "capabilities", about.capabilities(),
                 "operations", about.operations(),
                 "observes", about.observes(),
-                "consts", about.consts().stream().filter(asked::containsKey).toList());
+                "consts", about.consts().stream().filter(asked::containsKey).toList(),
+                "sessions", (long) sessions);
         }
 
-        Object run(Map<String, Object> message) {
+        Object run(Map<String, Object> message) throws Exception {
             Shared shared = new Shared();
             List<Object> results = new ArrayList<>();
-            for (Object question : Json.items(message.get("questions"))) {
-                results.add(new Asking(this, Json.fields(question), shared).answer());
+            if (message.containsKey("questions")) {
+                end(List.copyOf(open.keySet()));
+            }
+            for (Object each : listed(message, "questions")) {
+                Map<String, Object> question = Json.fields(each);
+                Execution execution = new Execution(this, idle.peek(), question);
+                results.add(execution.answer(shared, listed(question, "operations")));
+            }
+            end(listed(message, "end"));
+            for (Object each : listed(message, "begin")) {
+                results.add(begin(Json.fields(each), shared));
+            }
+            for (Object each : listed(message, "steps")) {
+                results.add(step(Json.fields(each), shared));
             }
             return Json.object(
                 "run", message.get("run"), "values", shared.values, "results", results);
         }
+
+        private static List<Object> listed(Map<String, Object> message, String field) {
+            return Json.items(message.getOrDefault(field, List.of()));
+        }
+
+        /** Opens a session; the result has its first state. */
+        private Object begin(Map<String, Object> question, Shared shared) throws Exception {
+            Object id = question.get("id");
+            end(List.of(id));
+            if (open.size() >= sessions) {
+                return result(question, "error", sessions + " sessions are open", List.of());
+            }
+            if (idle.isEmpty()) {
+                Component made = make.get();
+                made.hello(greeting);
+                idle.push(made);
+            }
+            Execution execution = new Execution(this, idle.pop(), question);
+            open.put(id, execution);
+            return endIfOver(execution, execution.answer(shared, List.of()));
+        }
+
+        /** Performs one operation of a session. */
+        private Object step(Map<String, Object> step, Shared shared) {
+            Execution execution = open.get(step.get("id"));
+            if (execution == null) {
+                String detail = "no session " + step.get("id") + " is open";
+                return result(step, "error", detail, List.of());
+            }
+            return endIfOver(execution, execution.answer(shared, List.of(step)));
+        }
+
+        private Object endIfOver(Execution execution, Object result) {
+            if (execution.over) {
+                end(List.of(execution.question.get("id")));
+            }
+            return result;
+        }
+
+        /** Ends those of these sessions that are open. */
+        private void end(List<Object> ids) {
+            for (Object id : ids) {
+                Execution ended = open.remove(id);
+                if (ended != null) {
+                    idle.push(ended.component);
+                }
+            }
+        }
+    }
+
+    private static Object result(
+            Map<String, Object> question, String status, String detail, List<Object> steps) {
+        return Json.object(
+            "id", question.get("id"),
+            "nonce", question.get("nonce"),
+            "status", status,
+            "detail", detail,
+            "steps", steps);
     }
 
     /** The values of a batch, each once. */
@@ -165,42 +253,49 @@ public final class Sdk {
         }
     }
 
-    /** A question, and what was observed so far. */
-    private static final class Asking {
+    /** A question or a session, and what was observed so far: over after a fault or an error. */
+    private static final class Execution {
         private final About about;
         private final Component component;
         private final Map<String, Object> question;
-        private final Shared shared;
-        private final List<Object> steps = new ArrayList<>();
         private final List<Object> observations = new ArrayList<>();
         private final List<Object> replies = new ArrayList<>();
+        private List<Object> steps = List.of();
+        private Shared shared;
+        private boolean over;
 
-        Asking(Server server, Map<String, Object> question, Shared shared) {
-            this.about = server.about();
-            this.component = server.component();
+        Execution(Server server, Component component, Map<String, Object> question) {
+            this.about = server.about;
+            this.component = component;
             this.question = question;
-            this.shared = shared;
         }
 
-        /** Answers the question. Whatever goes wrong affects no other. */
-        Object answer() {
+        /** Begins if it has not begun, and performs operations. What goes wrong affects no other. */
+        Object answer(Shared shared, List<Object> calls) {
+            this.shared = shared;
+            this.steps = new ArrayList<>();
             try {
-                performAll();
-                return result("ok", "", steps);
+                performAll(calls);
+                return result(question, "ok", "", steps);
             } catch (Dangling error) {
-                return result("unresolved", error.getMessage(), steps);
+                return refuse("unresolved", error.getMessage(), steps);
             } catch (Unsupported error) {
-                return result("unsupported", error.getMessage(), List.of());
+                return refuse("unsupported", error.getMessage(), List.of());
             } catch (NotLoadable error) {
-                return result("not_loadable", error.getMessage(), List.of());
+                return refuse("not_loadable", error.getMessage(), List.of());
             } catch (Throwable error) {  // also an Error, such as a failed assertion
                 boolean ends = error instanceof VirtualMachineError;
                 if (ends && !(error instanceof StackOverflowError)) {
                     throw (VirtualMachineError) error;
                 }
                 error.printStackTrace();
-                return result("error", error + placeOf(error), List.of());
+                return refuse("error", error + placeOf(error), List.of());
             }
+        }
+
+        private Object refuse(String status, String detail, List<Object> steps) {
+            over = true;
+            return result(question, status, detail, steps);
         }
 
         /** Where the adapter or its implementation threw: " (Main.java:12)", or "". */
@@ -215,20 +310,13 @@ public final class Sdk {
             return "";
         }
 
-        private Object result(String status, String detail, List<Object> steps) {
-            return Json.object(
-                "id", question.get("id"),
-                "nonce", question.get("nonce"),
-                "status", status,
-                "detail", detail,
-                "steps", steps);
-        }
-
-        private void performAll() throws Exception {
-            component.start(question);
-            replies.add(null);
-            observe(-1L);
-            for (Object each : Json.items(question.get("operations"))) {
+        private void performAll(List<Object> calls) throws Exception {
+            if (replies.isEmpty()) {
+                component.start(question);
+                replies.add(null);
+                observe(-1L);
+            }
+            for (Object each : calls) {
                 Map<String, Object> call = Json.fields(each);
                 var args = Json.fields(resolved(call.get("args")));
                 Object reply;
@@ -237,6 +325,7 @@ public final class Sdk {
                 } catch (Fault fault) {
                     Object shown = Json.object("fault", fault.name, "message", fault.getMessage());
                     steps.add(List.of(shared.add(shown), -1L, -1L));
+                    over = true;
                     return;
                 }
                 replies.add(reply);
@@ -249,7 +338,7 @@ public final class Sdk {
             Object observation = shown(component.observe());
             Object delta = question.get("delta");
             boolean wanted = delta.equals("each")
-                || delta instanceof List<?> listed && listed.contains((long) steps.size());
+                || delta instanceof List<?> listed && listed.contains((long) observations.size());
             Long image = -1L;
             if (wanted && about.capabilities().contains("image")) {
                 image = shared.add(shown(component.image()));

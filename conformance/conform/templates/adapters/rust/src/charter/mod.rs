@@ -52,7 +52,7 @@ fn strings(names: &[&str]) -> Vec<String> {
 }
 
 /// What the judge says first.
-#[derive(Debug, Default, Deserialize)]
+#[derive(Clone, Debug, Default, Deserialize)]
 #[serde(default)]
 pub struct Hello {
     pub release: String,
@@ -109,9 +109,24 @@ trait Component {
 
 /// Answers the judge until it says bye or stdin ends.
 pub fn serve(about: About, adapter: impl Adapter) -> Result<(), Error> {
+    let mut only = Some(adapter);
+    serve_sessions(about, move || only.take().expect("one session"), 1)
+}
+
+/// As `serve`, with so many sessions at once, each on an adapter that `make` returns: only for
+/// adapters that share nothing, such as a server.
+pub fn serve_sessions<A: Adapter>(
+    about: About,
+    mut make: impl FnMut() -> A,
+    sessions: usize,
+) -> Result<(), Error> {
     let mut server = Server {
         about,
-        component: Protocol(adapter),
+        idle: vec![Protocol(make())],
+        make: || Protocol(make()),
+        sessions,
+        greeting: Hello::default(),
+        open: HashMap::new(),
     };
     for line in io::stdin().lock().lines() {
         let message: Value = serde_json::from_str(&line?)?;
@@ -126,16 +141,25 @@ pub fn serve(about: About, adapter: impl Adapter) -> Result<(), Error> {
     Ok(())
 }
 
+/// Questions, or what happens in sessions.
 #[derive(Deserialize)]
 struct Batch {
     run: u64,
-    questions: Vec<Asked>,
+    questions: Option<Vec<Asked>>,
+    #[serde(default)]
+    end: Vec<String>,
+    #[serde(default)]
+    begin: Vec<Asked>,
+    #[serde(default)]
+    steps: Vec<Step>,
 }
 
+/// A question, or the beginning of a session.
 #[derive(Deserialize)]
 struct Asked {
     id: String,
     nonce: String,
+    #[serde(default)]
     operations: Vec<Call>,
     delta: Value,
     #[serde(flatten)]
@@ -148,15 +172,29 @@ struct Call {
     args: Value,
 }
 
-/// `[reply, observation, image]`: indices into the values of a batch, -1 for none.
-type Step = [i64; 3];
-
-struct Server<C> {
-    about: About,
-    component: C,
+/// An operation of a session.
+#[derive(Deserialize)]
+struct Step {
+    id: String,
+    nonce: String,
+    #[serde(flatten)]
+    call: Call,
 }
 
-impl<C: Component> Server<C> {
+/// `[reply, observation, image]`: indices into the values of a batch, -1 for none.
+type Shown = [i64; 3];
+
+/// Components are `idle`, or each has a session in `open`.
+struct Server<C, M> {
+    about: About,
+    make: M,
+    idle: Vec<C>,
+    sessions: usize,
+    greeting: Hello,
+    open: HashMap<String, Execution<C>>,
+}
+
+impl<C: Component, M: FnMut() -> C> Server<C, M> {
     fn answer(&mut self, message: Value) -> Result<Value, Error> {
         match message.get("hello") {
             None => self.run(serde_json::from_value(message)?),
@@ -178,26 +216,122 @@ impl<C: Component> Server<C> {
             "operations": about.operations,
             "observes": about.observes,
             "consts": consts,
+            "sessions": self.sessions,
         });
-        self.component.hello(hello)?;
+        self.greeting = hello.clone();
+        self.idle[0].hello(hello)?;
         Ok(answer)
     }
 
     fn run(&mut self, batch: Batch) -> Result<Value, Error> {
         let mut shared = Shared::default();
-        let results: Vec<_> = batch
-            .questions
-            .into_iter()
-            .map(|question| self.ask(question, &mut shared))
-            .collect();
+        let mut results = Vec::new();
+        if batch.questions.is_some() {
+            self.end(self.open.keys().cloned().collect());
+        }
+        for mut question in batch.questions.unwrap_or_default() {
+            let operations = std::mem::take(&mut question.operations);
+            let component = self.idle.swap_remove(0);
+            let mut execution = Execution::new(component, question);
+            results.push(execution.answer(&self.about, &mut shared, &operations));
+            self.idle.push(execution.component);
+        }
+        self.end(batch.end);
+        for question in batch.begin {
+            let answer = self.begin(question, &mut shared)?;
+            results.push(answer);
+        }
+        for step in batch.steps {
+            results.push(self.step(step, &mut shared));
+        }
         Ok(json!({ "run": batch.run, "values": shared.values, "results": results }))
     }
 
-    /// Answers one question. Whatever goes wrong affects no other.
-    fn ask(&mut self, mut asked: Asked, shared: &mut Shared) -> Value {
+    /// Opens a session; the result has its first state.
+    fn begin(&mut self, question: Asked, shared: &mut Shared) -> Result<Value, Error> {
+        let id = question.id.clone();
+        self.end(vec![id.clone()]);
+        if self.open.len() >= self.sessions {
+            let detail = format!("{} sessions are open", self.sessions);
+            return Ok(failed(&id, &question.nonce, detail));
+        }
+        let component = match self.idle.pop() {
+            Some(component) => component,
+            None => {
+                let mut made = (self.make)();
+                made.hello(self.greeting.clone())?;
+                made
+            }
+        };
+        let mut execution = Execution::new(component, question);
+        let result = execution.answer(&self.about, shared, &[]);
+        self.keep(id, execution);
+        Ok(result)
+    }
+
+    /// Performs one operation of a session.
+    fn step(&mut self, step: Step, shared: &mut Shared) -> Value {
+        match self.open.remove(&step.id) {
+            None => {
+                let detail = format!("no session {} is open", step.id);
+                failed(&step.id, &step.nonce, detail)
+            }
+            Some(mut execution) => {
+                let result = execution.answer(&self.about, shared, &[step.call]);
+                self.keep(step.id, execution);
+                result
+            }
+        }
+    }
+
+    /// Keeps a session open, unless it is over.
+    fn keep(&mut self, id: String, execution: Execution<C>) {
+        if execution.over {
+            self.idle.push(execution.component);
+        } else {
+            self.open.insert(id, execution);
+        }
+    }
+
+    /// Ends those of these sessions that are open.
+    fn end(&mut self, ids: Vec<String>) {
+        for id in ids {
+            if let Some(execution) = self.open.remove(&id) {
+                self.idle.push(execution.component);
+            }
+        }
+    }
+}
+
+fn failed(id: &str, nonce: &str, detail: String) -> Value {
+    json!({ "id": id, "nonce": nonce, "status": "error", "detail": detail, "steps": [] })
+}
+
+/// A question or a session, and what was shown so far. It is over after a fault and an error.
+struct Execution<C> {
+    component: C,
+    asked: Asked,
+    begun: bool,
+    over: bool,
+    history: History,
+}
+
+impl<C: Component> Execution<C> {
+    fn new(component: C, asked: Asked) -> Self {
+        Execution {
+            component,
+            asked,
+            begun: false,
+            over: false,
+            history: History::default(),
+        }
+    }
+
+    /// Begins if it has not begun, and performs operations. Whatever goes wrong affects no other.
+    fn answer(&mut self, about: &About, shared: &mut Shared, calls: &[Call]) -> Value {
         let mut steps = Vec::new();
-        let asking = AssertUnwindSafe(|| self.perform_all(&mut asked, shared, &mut steps));
-        let failure = catch_unwind(asking).unwrap_or_else(|panic| {
+        let performing = AssertUnwindSafe(|| self.perform_all(about, shared, calls, &mut steps));
+        let failure = catch_unwind(performing).unwrap_or_else(|panic| {
             let detail = format!("panic: {}", text_of(panic.as_ref()));
             Err(Error::Failed(detail))
         });
@@ -209,12 +343,13 @@ impl<C: Component> Server<C> {
             Err(Error::Failed(detail)) => ("error", detail),
             Err(Error::Fault { name, message }) => ("error", format!("{name}: {message}")),
         };
+        self.over |= status != "ok";
         if !matches!(status, "ok" | "unresolved") {
             steps.clear();
         }
         json!({
-            "id": asked.id,
-            "nonce": asked.nonce,
+            "id": self.asked.id,
+            "nonce": self.asked.nonce,
             "status": status,
             "detail": detail,
             "steps": steps,
@@ -223,29 +358,31 @@ impl<C: Component> Server<C> {
 
     fn perform_all(
         &mut self,
-        asked: &mut Asked,
+        about: &About,
         shared: &mut Shared,
-        steps: &mut Vec<Step>,
+        calls: &[Call],
+        steps: &mut Vec<Shown>,
     ) -> Result<(), Error> {
-        let mut question = std::mem::take(&mut asked.rest);
-        question.insert("id".to_string(), json!(asked.id));
-        self.component.start(Value::Object(question))?;
-        let mut history = History {
-            observations: vec![self.observe(-1, &asked.delta, shared, steps)?],
-            replies: vec![Value::Null],
-        };
-        for call in &asked.operations {
-            let args = resolve(&call.args, &history)?;
+        if !self.begun {
+            self.begun = true;
+            let mut question = std::mem::take(&mut self.asked.rest);
+            question.insert("id".to_string(), json!(self.asked.id));
+            self.component.start(Value::Object(question))?;
+            self.history.replies.push(Value::Null);
+            steps.push(self.observe(-1, about, shared)?);
+        }
+        for call in calls {
+            let args = resolve(&call.args, &self.history)?;
             match self.component.perform(&call.operation, args) {
                 Ok(reply) => {
-                    history.replies.push(reply.clone());
+                    self.history.replies.push(reply.clone());
                     let reply = shared.add(reply);
-                    let observation = self.observe(reply, &asked.delta, shared, steps)?;
-                    history.observations.push(observation);
+                    steps.push(self.observe(reply, about, shared)?);
                 }
                 Err(Error::Fault { name, message }) => {
                     let fault = shared.add(json!({ "fault": name, "message": message }));
                     steps.push([fault, -1, -1]);
+                    self.over = true;
                     break;
                 }
                 Err(error) => return Err(error),
@@ -254,34 +391,30 @@ impl<C: Component> Server<C> {
         Ok(())
     }
 
-    /// Adds the step of a reply; returns the observation.
-    fn observe(
-        &mut self,
-        reply: i64,
-        delta: &Value,
-        shared: &mut Shared,
-        steps: &mut Vec<Step>,
-    ) -> Result<Value, Error> {
+    /// The step of a reply.
+    fn observe(&mut self, reply: i64, about: &About, shared: &mut Shared) -> Result<Shown, Error> {
         let observation = self.component.observe()?;
-        let observation = self.shown(observation);
-        let named = |listed: &Vec<Value>| listed.contains(&json!(steps.len()));
+        let observation = shown(about, observation);
+        let step = json!(self.history.observations.len());
+        let delta = &self.asked.delta;
+        let named = |listed: &Vec<Value>| listed.contains(&step);
         let wanted = delta == "each" || delta.as_array().is_some_and(named);
         let mut image = -1;
-        if wanted && self.about.capabilities.iter().any(|name| name == "image") {
+        if wanted && about.capabilities.iter().any(|name| name == "image") {
             let second = self.component.image()?;
-            image = shared.add(self.shown(second));
+            image = shared.add(shown(about, second));
         }
-        steps.push([reply, shared.add(observation.clone()), image]);
-        Ok(observation)
+        self.history.observations.push(observation.clone());
+        Ok([reply, shared.add(observation), image])
     }
+}
 
-    /// The variables that hello named.
-    fn shown(&self, mut observation: Value) -> Value {
-        if let Value::Object(variables) = &mut observation {
-            variables.retain(|name, _| self.about.observes.contains(name));
-        }
-        observation
+/// The variables that hello named.
+fn shown(about: &About, mut observation: Value) -> Value {
+    if let Value::Object(variables) = &mut observation {
+        variables.retain(|name, _| about.observes.contains(name));
     }
+    observation
 }
 
 /// The values of a batch, each once.
@@ -303,6 +436,7 @@ impl Shared {
 }
 
 /// What was shown, by step; step 0 has no reply.
+#[derive(Default)]
 struct History {
     observations: Vec<Value>,
     replies: Vec<Value>,
