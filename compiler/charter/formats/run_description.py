@@ -11,8 +11,51 @@ from charter.formats.canonical import Json
 from charter.formats.limits import TargetLimit, read_noted_limits
 from charter.formats.reading import mapping, texts
 
-_LEFT_OUT = frozenset({"types", "rejudged", "continued"})
+_LEFT_OUT = frozenset({"types", "rejudged", "continued", "walks"})
 """Fields that run.json has only if they are not empty."""
+WALKS_OF_BLOCK = 64
+"""The walks that are chosen together; a block of them is a bucket of a run."""
+
+
+@dataclass(frozen=True, slots=True)
+class WalkSettings:
+    """The walks of a run: how many, how many steps each has, the seed, after how many seconds they
+    are cut (0: never), and the instance that they are in ("": all of them)."""
+
+    count: int = 0
+    steps: int = 20
+    seed: int = 1
+    seconds: int = 0
+    instance: str = ""
+
+    def __bool__(self) -> bool:
+        return self.count > 0
+
+    @property
+    def blocks(self) -> int:
+        """The number of blocks of 64 walks."""
+        return -(-self.count // WALKS_OF_BLOCK)
+
+    def numbers(self, block: int) -> range:
+        """The numbers of the walks of a block."""
+        first = block * WALKS_OF_BLOCK
+        return range(first, min(first + WALKS_OF_BLOCK, self.count))
+
+    def json(self) -> dict[str, Json]:
+        """As run.json has it."""
+        return {each.name: getattr(self, each.name) for each in fields(self)}
+
+    @classmethod
+    def read(cls, value: Json) -> WalkSettings:
+        """What a run.json says; nothing if that is of another type."""
+        held = value if isinstance(value, dict) else {}
+        count, steps, seed, seconds = (
+            _number(held.get(name, 0)) for name in ("count", "steps", "seed", "seconds")
+        )
+        return cls(count, steps, seed, seconds, _text(held.get("instance", "")))
+
+
+NO_WALKS = WalkSettings()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,7 +101,13 @@ class RunDescription:
     folder: str = ""
     rejudged: str = ""
     continued: int = 0
+    walks: WalkSettings = NO_WALKS
     lacks: frozenset[str] = frozenset()
+
+    @property
+    def suite_buckets(self) -> int:
+        """The number of buckets with vectors of the suite; those with walks come after them."""
+        return self.buckets - self.walks.blocks
 
     @classmethod
     def read(cls, held: Mapping[str, Json]) -> RunDescription:
@@ -78,7 +127,7 @@ class RunDescription:
 
 def _json(value: object) -> Json:
     match value:
-        case TargetLimit():
+        case TargetLimit() | WalkSettings():
             return value.json()
         case Mapping():
             return {**value}
@@ -108,6 +157,7 @@ _READERS: Mapping[str, Callable[[Json], Any]] = MappingProxyType(
         "tuple[str, ...]": texts,
         "tuple[TargetLimit, ...]": read_noted_limits,
         "Mapping[str, Json]": mapping,
+        "WalkSettings": WalkSettings.read,
         "Mapping[str, int]": mapping,
         "Mapping[str, str]": _text_by_name,
         "Mapping[str, str] | None": lambda value: None if value is None else _text_by_name(value),

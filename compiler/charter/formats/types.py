@@ -13,11 +13,11 @@ from charter.formats.reading import BadVector
 from charter.formats.resolve import Path
 from charter.formats.spelling import suggest
 
-_TOKEN = re.compile(r"\s*([A-Za-z_][A-Za-z_0-9]*|->|[{}:,])")
+_TOKEN = re.compile(r"\s*([A-Za-z_][A-Za-z_0-9]*|->|\.\.|[+-]?[0-9]+|[{}:,])")
 _OPAQUE = re.compile(r"@-?[0-9]+")
 _PRIMITIVES = frozenset({"bool", "int", "sort", "ordered", "opaque"})
 _NUMBERS = frozenset({"int", "ordered", "opaque"})
-_ONE_INSIDE = frozenset({"option", "set", "list"})
+_ONE_INSIDE = frozenset({"option", "set"})
 _MOST = 8
 
 Sorts = Mapping[str, Mapping[str, int]]
@@ -29,7 +29,8 @@ class DeclaredType:
     """A type. `kind`: a primitive, `enum`, `option`, `set`, `list`, `map`, `record`, `union` or
     `name`. `parts` are the types inside: of a record by field, of a map key and value; `cases` are
     the records of a union's cases; `names` are the members of an enum, or the name that is meant
-    (for a sort its own)."""
+    (for a sort its own). In the types of parameters they are also the two limits of an `int`, and
+    of a list its limit, or `distinct` if it has no value twice."""
 
     kind: str
     names: tuple[str, ...] = ()
@@ -364,6 +365,11 @@ def _check_names(shape: DeclaredType, named: Mapping[str, DeclaredType], where: 
         _check_names(part, named, where)
 
 
+def parse_type(text: str, where: str) -> DeclaredType:
+    """A type from its text. Raises `BadVector`."""
+    return _parse(text, where)
+
+
 def _parse(text: str, where: str) -> DeclaredType:
     tokens = _TOKEN.findall(text)
     if "".join(tokens) != re.sub(r"\s", "", text):
@@ -381,8 +387,15 @@ def _parse(text: str, where: str) -> DeclaredType:
 def _type(tokens: list[str]) -> DeclaredType:
     """The type that begins at the end of the reversed tokens, which it takes away."""
     word = tokens.pop()
+    if word == "int" and tokens and tokens[-1] != "->" and tokens[-1] not in "},":
+        low = _limit(tokens)
+        _expect(tokens, "..")
+        return DeclaredType("int", (low, _limit(tokens)))
     if word in _PRIMITIVES:
         return DeclaredType(word)
+    if word == "list":
+        names = tuple(_list_limits(tokens))
+        return DeclaredType("list", names, (("", _type(tokens)),))
     if word in _ONE_INSIDE:
         return DeclaredType(word, (), (("", _type(tokens)),))
     match word:
@@ -400,6 +413,22 @@ def _type(tokens: list[str]) -> DeclaredType:
             return DeclaredType("name", (word,))
         case _:
             raise ValueError(word)
+
+
+def _limit(tokens: list[str]) -> str:
+    """A number, a constant, or a constant and a number."""
+    first = tokens.pop()
+    if first[0] in "+-" or first.isdigit() or not tokens or tokens[-1][0] not in "+-":
+        return first
+    return first if tokens[-1] == "->" else first + tokens.pop()
+
+
+def _list_limits(tokens: list[str]) -> Iterator[str]:
+    if tokens[-1] == "..":
+        tokens.pop()
+        yield _limit(tokens)
+    elif tokens[-1] == "distinct" and len(tokens) > 1 and tokens[-2] not in "},":
+        yield tokens.pop()
 
 
 def _expect(tokens: list[str], wanted: str) -> None:

@@ -6,9 +6,11 @@ strict: missing and unknown fields are refused with one sentence that has the lo
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from itertools import islice
 from typing import Literal
 
 from charter.formats import canonical
@@ -26,7 +28,7 @@ MAX_NODES = 64
 """Nodes of one step of an answer; a generator refuses a vector that needs more."""
 
 SOLVER = "solver"
-SOURCES = ("scenario", "finding", "witness", "exploration", SOLVER, "mutant", "random")
+SOURCES = ("scenario", "finding", "witness", "exploration", SOLVER, "mutant", "random", "walk")
 
 Delta = Literal["each"] | tuple[int, ...]
 
@@ -320,3 +322,27 @@ def _check_automaton(answer: Answer, where: str) -> None:
             if bool(node.origins) != bool(number):
                 raise BadVector(f"{at}: only the nodes of step 0 come from nowhere")
         previous = len(step)
+
+
+# --- concrete ids ---------------------------------------------------------------------------------
+
+ELEMENT_IDS = (0, 1, 2, 3, 5, 7, 42, 1000, 65_536, 1_000_003, 2_147_483_646)
+"""Concrete ids for elements of sorts, 0 and large ones included."""
+
+
+def concrete_ids(sorts: Mapping[str, tuple[str, ...]], seed: str) -> dict[str, dict[str, int]]:
+    """Ids for the elements of every sort: a permutation of ELEMENT_IDS that `seed` decides."""
+
+    def rank(sort: str, number: int) -> bytes:
+        return hashlib.sha256(f"{seed}/{sort}/{number}".encode()).digest()
+
+    return {
+        sort: dict(
+            zip(
+                names,
+                islice(sorted(ELEMENT_IDS, key=lambda n: rank(sort, n)), len(names)),
+                strict=True,
+            )
+        )
+        for sort, names in sorts.items()
+    }

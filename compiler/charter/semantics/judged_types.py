@@ -3,7 +3,7 @@ reads them."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import assert_never
 
 from charter.core import nodes as n
@@ -56,7 +56,19 @@ def _several(kinds: list[t.Type]) -> bool:
     return max(opaque.count(True), opaque.count(False)) > 1
 
 
-def _define_named(kinds: list[t.Type]) -> Iterator[tuple[str, str]]:
+def define_params(operation: n.Operation) -> dict[str, str]:
+    """The types of an operation's parameters, by name, with the ranges of integers and the limits
+    of lists, as `charter.formats.types.read_drawn` reads them."""
+    return {p.name: _text(p.type, bounds=True) for p in operation.params}
+
+
+def define_inside(operations: Iterable[n.Operation]) -> dict[str, str]:
+    """The named types inside parameters, by name, with ranges and limits."""
+    kinds = [p.type for operation in operations for p in operation.params]
+    return dict(_define_named(kinds, bounds=True))
+
+
+def _define_named(kinds: list[t.Type], bounds: bool = False) -> Iterator[tuple[str, str]]:
     """The definitions of all named types inside some types."""
     found = dict.fromkeys(part for kind in kinds for part in t.inside(kind))
     for kind in found:
@@ -68,35 +80,47 @@ def _define_named(kinds: list[t.Type]) -> Iterator[tuple[str, str]]:
             case t.Enum(name, members):
                 yield name, f"enum {', '.join(members)}"
             case t.Record(name, fields):
-                yield name, _record(fields)
+                yield name, _record(fields, bounds)
             case t.Union(name, cases):
-                yield name, "union " + ", ".join(tag + _record(params) for tag, params in cases)
+                shown = (tag + _record(params, bounds) for tag, params in cases)
+                yield name, f"union {', '.join(shown)}"
             case _:
                 pass
 
 
-def _record(fields: tuple[tuple[str, t.Type], ...]) -> str:
-    return "{" + ", ".join(f"{name}: {_text(kind)}" for name, kind in fields) + "}"
+def _record(fields: tuple[tuple[str, t.Type], ...], bounds: bool = False) -> str:
+    return "{" + ", ".join(f"{name}: {_text(kind, bounds)}" for name, kind in fields) + "}"
 
 
-def _text(kind: t.Type) -> str:
+def _text(kind: t.Type, bounds: bool = False) -> str:
+    """A type; `bounds`: with the ranges of integers, with the limits of lists, and which lists
+    have no value twice."""
     match kind:
         case t.Bool():
             return "bool"
-        case t.Int():
-            return "int"
+        case t.Int(low, high):
+            return f"int {_limit(low)}..{_limit(high)}" if bounds and low and high else "int"
         case t.Sort() | t.Counter() | t.Enum() | t.Record() | t.Union():
             return kind.name
         case t.Option(inner):
-            return f"option {_text(inner)}"
+            return f"option {_text(inner, bounds)}"
         case t.Set(inner):
-            return f"set {_text(inner)}"
-        case t.Ranking(inner) | t.Seq(inner):
-            return f"list {_text(inner)}"
+            return f"set {_text(inner, bounds)}"
+        case t.Ranking(inner):
+            return f"list {'distinct ' if bounds else ''}{_text(inner, bounds)}"
+        case t.Seq(inner, limit):
+            return f"list {f'..{_limit(limit)} ' if bounds else ''}{_text(inner, bounds)}"
         case t.Map(key, value):
-            return f"map {_text(key)} -> {_text(value)}"
+            return f"map {_text(key, bounds)} -> {_text(value, bounds)}"
         case _:
             assert_never(kind)
+
+
+def _limit(limit: t.Limit) -> str:
+    """A limit: a number, a constant, or a constant and a number (`ttl+1`)."""
+    if not limit.const:
+        return str(limit.plus)
+    return f"{limit.const}{limit.plus:+}" if limit.plus else limit.const
 
 
 def _project(kind: t.Type, paths: Paths) -> tuple[str, list[t.Type]]:

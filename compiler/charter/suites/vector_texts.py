@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from charter.formats import canonical
 from charter.formats.vector import SOURCES, Vector, Why, read_why
 
-FIRST = ("scenario", "finding", "witness", "solver", "mutant", "exploration", "random")
+FIRST = ("scenario", "finding", "witness", "solver", "mutant", "exploration", "random", "walk")
 """The priority of sources for a question from several sources."""
 assert sorted(FIRST) == sorted(SOURCES)
 

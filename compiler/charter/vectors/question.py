@@ -4,23 +4,19 @@ observations or, where none shows them, to its replies."""
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import islice
 
 from charter.analysis.retell import Act
 from charter.core import types as t
 from charter.core.nodes import Model, Value
 from charter.formats.canonical import Json, text
 from charter.formats.resolve import REPLY, History, Unresolved, look_up
-from charter.formats.vector import Delta, OperationCall, Question
+from charter.formats.vector import Delta, OperationCall, Question, concrete_ids
 from charter.semantics.expressions import State
 from charter.semantics.machine import Machine
 from charter.semantics.values import to_json
 from charter.vectors.answer import Outcomes
-
-ELEMENT_IDS = (0, 1, 2, 3, 5, 7, 42, 1000, 65_536, 1_000_003, 2_147_483_646)
-"""Concrete ids for elements of sorts, 0 and large ones included."""
 
 
 class NoQuestion(Exception):
@@ -216,24 +212,6 @@ def _counter(kind: t.Counter, value: int, earlier: Earlier) -> Json:
         if place.kind == kind and reference not in earlier.avoided:
             return reference
     return to_json(kind, value, universe)
-
-
-def concrete_ids(sorts: Mapping[str, tuple[str, ...]], seed: str) -> dict[str, dict[str, int]]:
-    """Ids for the elements of every sort: a permutation of ELEMENT_IDS that `seed` decides."""
-
-    def rank(sort: str, number: int) -> bytes:
-        return hashlib.sha256(f"{seed}/{sort}/{number}".encode()).digest()
-
-    return {
-        sort: dict(
-            zip(
-                names,
-                islice(sorted(ELEMENT_IDS, key=lambda n: rank(sort, n)), len(names)),
-                strict=True,
-            )
-        )
-        for sort, names in sorts.items()
-    }
 
 
 def _delta(steps: int, seed: str) -> Delta:

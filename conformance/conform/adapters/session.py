@@ -128,6 +128,11 @@ class Session:
         before, self._nonce = self._nonce, nonce
         return before
 
+    def make_nonce(self) -> str:
+        """A nonce that no question has."""
+        self._asked += 1
+        return f"{self._nonce}-{self._asked}"
+
     def take_broken(self) -> list[BrokenBatch]:
         """The batches that broke since this was last asked."""
         found, self._broken = self._broken, []
@@ -149,8 +154,7 @@ class Session:
         self._ended = False
         asked = []
         for item in items:
-            self._asked += 1
-            asked.append(SentQuestion(item.id, f"{self._nonce}-{self._asked}", item.question))
+            asked.append(SentQuestion(item.id, self.make_nonce(), item.question))
         whole = min(self.deadlines.batch, self.deadlines.one * len(items))
         self.connection.send(asked, whole * self._patience.part)
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 from charter.formats import canonical
@@ -41,8 +42,89 @@ class _DistinctValues:
 def answer_of(model: JudgeModel, question: Mapping[str, Json], opaque: OpaqueTypes) -> AnswerJson:
     """The automaton of all outcomes that the model allows (docs/formats/vector.md). Raises
     `CannotAnswer`."""
+    calls = own_calls(question)
+    answer = GrowingAnswer.of(model, question, opaque)
+    for number, call in enumerate(calls, 1):
+        answer.add(call, frozenset(p for later in calls[number:] for p in find_references(later)))
+    return answer.json()
+
+
+@dataclass(slots=True)
+class GrowingAnswer:
+    """The answer to a question that gets operation after operation. `merged`: traces that showed
+    different things are one, since nothing was known that refers to them."""
+
+    model: JudgeModel
+    opaque: OpaqueTypes
+    front: list[ModelTrace]
+    levels: list[list[NodeJson]]
+    observations: _DistinctValues = field(default_factory=_DistinctValues)
+    replies: _DistinctValues = field(default_factory=_DistinctValues)
+    merged: bool = False
+
+    @classmethod
+    def of(
+        cls, model: JudgeModel, question: Mapping[str, Json], opaque: OpaqueTypes
+    ) -> GrowingAnswer:
+        """The answer to a question without its operations. Raises `CannotAnswer`."""
+        with _explain_errors():
+            first = begin(model, question, opaque)
+        made = cls(model, opaque, [first.after], [])
+        shown = made.observations.at(first.seen)
+        made.levels.append([{"from": [], "branch": "", "reply": -1, "observation": shown}])
+        return made
+
+    def add(self, call: Mapping[str, Json], needed: frozenset[Place] = frozenset()) -> None:
+        """Add an operation; later ones refer to what is `needed`. Raises `CannotAnswer`, and is
+        then as before."""
+        with _explain_errors():
+            nodes, front, merged = self._step(call, needed)
+        self.levels.append(nodes)
+        self.front, self.merged = front, self.merged or merged
+
+    def json(self) -> AnswerJson:
+        """The answer to all operations so far."""
+        return {
+            "observations": self.observations.values,
+            "replies": self.replies.values,
+            "steps": self.levels,
+        }
+
+    def _step(
+        self, call: Mapping[str, Json], needed: frozenset[Place]
+    ) -> tuple[list[NodeJson], list[ModelTrace], bool]:
+        """The outcomes of one operation after all traces of the front; once those that no later
+        operation can tell apart, which refers to what is `needed`."""
+        found = [
+            (origin, step)
+            for origin, here in enumerate(self.front)
+            for step in steps(self.model, call, here)
+        ]
+        nodes: dict[tuple[str, int, int, str], NodeJson] = {}
+        following: list[ModelTrace] = []
+        merged = False
+        for origin, step in found:
+            after = step.after
+            kept = [after.history.at(place) for place in sorted(needed)]
+            whole = f"{canonical.text([self.model.encode(after.state), kept])} {after.labels.text}"
+            at = (step.branch, self.replies.at(step.reply), self.observations.at(step.seen), whole)
+            if at not in nodes:
+                if len(nodes) == _MOST_NODES:
+                    raise CannotAnswer(f"{call['operation']} has more than {_MOST_NODES} outcomes")
+                nodes[at] = {"from": [], "branch": at[0], "reply": at[1], "observation": at[2]}
+                following.append(after)
+            elif origin not in nodes[at]["from"]:
+                merged |= after.history != following[[*nodes].index(at)].history
+            nodes[at]["from"].append(origin)
+        return list(nodes.values()), following, merged
+
+
+@contextmanager
+def _explain_errors() -> Iterator[None]:
+    """A context in which the exceptions of a model for what it has no answer to are
+    `CannotAnswer`."""
     try:
-        return _answer(model, question, opaque)
+        yield
     except Unresolved as error:
         raise CannotAnswer(str(error)) from None
     except Exception as error:
@@ -51,46 +133,3 @@ def answer_of(model: JudgeModel, question: Mapping[str, Json], opaque: OpaqueTyp
         if isinstance(error, _WRONG) or type(error).__name__ == "Undefined":
             raise CannotAnswer(f"{type(error).__name__}: {error}") from None
         raise
-
-
-def _answer(model: JudgeModel, question: Mapping[str, Json], opaque: OpaqueTypes) -> AnswerJson:
-    observations, replies = _DistinctValues(), _DistinctValues()
-    first = begin(model, question, opaque)
-    shown = observations.at(first.seen)
-    nodes: list[NodeJson] = [{"from": [], "branch": "", "reply": -1, "observation": shown}]
-    levels, front = [nodes], [first.after]
-    operations = own_calls(question)
-    for number, call in enumerate(operations, 1):
-        needed = frozenset(
-            place for later in operations[number:] for place in find_references(later)
-        )
-        nodes, front = _step(model, call, front, (observations, replies), needed)
-        levels.append(nodes)
-    return {"observations": observations.values, "replies": replies.values, "steps": levels}
-
-
-def _step(
-    model: JudgeModel,
-    call: Mapping[str, Json],
-    front: Sequence[ModelTrace],
-    tables: tuple[_DistinctValues, _DistinctValues],
-    needed: frozenset[Place],
-) -> tuple[list[NodeJson], list[ModelTrace]]:
-    """The outcomes of one operation after all traces of the front; once those that no later
-    operation can tell apart, which refers to what is `needed`."""
-    observations, replies = tables
-    nodes: dict[tuple[str, int, int, str], NodeJson] = {}
-    following: list[ModelTrace] = []
-    for origin, here in enumerate(front):
-        for step in steps(model, call, here):
-            after = step.after
-            kept = [after.history.at(place) for place in sorted(needed)]
-            whole = f"{canonical.text([model.encode(after.state), kept])} {after.labels.text}"
-            at = (step.branch, replies.at(step.reply), observations.at(step.seen), whole)
-            if at not in nodes:
-                nodes[at] = {"from": [], "branch": at[0], "reply": at[1], "observation": at[2]}
-                following.append(after)
-            nodes[at]["from"].append(origin)
-    if len(nodes) > _MOST_NODES:
-        raise CannotAnswer(f"{call['operation']} has {len(nodes)} outcomes")
-    return list(nodes.values()), following

@@ -85,6 +85,12 @@ class JudgeModel(Protocol):
     def given(self, value: Json, sorts: Sorts, consts: Mapping[str, int] = ..., /) -> object: ...
 
 
+def assumes(model: JudgeModel, state: object, operation: str, args: Mapping[str, Json]) -> bool:
+    """Whether the assumptions of an operation hold, so that a judge may ask it."""
+    holds = getattr(model, "assumed", None)
+    return holds is None or bool(holds(state, operation, args))
+
+
 def can_fail(model: JudgeModel) -> bool:
     """Whether a model has known faults: only models of overlay entries with faults export
     `fails`."""

@@ -20,7 +20,7 @@ from conform.judging import model
 from conform.judging.model import sections_of
 from conform.reports.places import ValuePlaces
 from conform.reports.sections import Sections, read_sections
-from conform.runs.kept_vectors import read_kept
+from conform.runs.kept_vectors import PLACE, read_kept
 from conform.storage.bucket_store import Dataset, RunFolder, open_files
 from conform.storage.observations import types_of
 from conform.storage.tables import DATASETS
@@ -100,15 +100,15 @@ class ReportedRun:
         except ValueError:
             return self.folder.name
 
-    def dataset(self, name: str) -> Dataset:
-        """A dataset of the run: its committed buckets."""
+    def dataset(self, name: str, most: int | None = None) -> Dataset:
+        """A dataset of the run: its committed buckets, the first ones at `most`."""
         files = [f"{self.folder}/{name}/bucket={bucket:04d}/part-0.parquet"
-                 for bucket in self.buckets]  # fmt: skip
+                 for bucket in self.buckets[:most]]  # fmt: skip
         return open_files(files, DATASETS[name])
 
     def columns(self, name: str, columns: Sequence[str]) -> pa.Table:
-        """Some columns of a dataset, all rows."""
-        return self.dataset(name).to_table(columns=list(columns))
+        """Some columns of a dataset, all rows about vectors of the suite."""
+        return self.dataset(name, self.about.suite_buckets).to_table(columns=list(columns))
 
     def rows(self, name: str, ids: Collection[str]) -> list[dict[str, Json]]:
         """The rows of some vectors."""
@@ -144,7 +144,8 @@ class ReportedRun:
         }
 
     def _suite_rows(self, columns: list[str], ids: Collection[str]) -> list[dict[str, Json]]:
-        files = sorted(self.suite.glob("bucket=*/part-0.parquet")) if self.suite else []
+        folders = {self.suite, self.folder / PLACE} if self.suite else set[Path]()
+        files = sorted(file for one in folders for file in one.glob("bucket=*/part-0.parquet"))
         return _rows_of(open_files([str(file) for file in files]), columns, ids) if files else []
 
 

@@ -330,6 +330,7 @@ def _open(place: str) -> _Side:
     folder.check()
     about = folder.read_run()
     table = folder.table("verdicts", ["id", "kind", "detail", "behaviour"])
+    table = table.filter(pc.less(table["bucket"], about.suite_buckets))  # walks are no suite
     columns = [column.to_pylist() for column in table.columns]
     verdicts = {name: _Verdict(*rest) for name, *rest in zip(*columns, strict=True)}
     return _Side(folder, about, read_label_types(about), verdicts)

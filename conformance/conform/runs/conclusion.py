@@ -14,6 +14,7 @@ from charter.formats.run_description import RunDescription
 from conform.judging import model
 from conform.judging.follow import Siblings
 from conform.runs import overclaims, summary
+from conform.runs.asked_vectors import AskedVectors
 from conform.runs.canaries import canaries
 from conform.runs.entry_widths import allowing_both
 from conform.runs.extent import extent_of_run
@@ -30,7 +31,7 @@ from conform.runs.options import RunOptions
 from conform.runs.run_context import RunContext
 from conform.runs.run_json import list_changed
 from conform.runs.select import ResolvedRun, variables
-from conform.runs.selection import AskedVectors, record_failed
+from conform.runs.selection import AskedVerdicts, record_failed
 from conform.runs.shrink import find_given_states, with_shrunk
 from conform.storage.bucket_store import RunFolder
 from conform.suites.cache import Suite
@@ -80,11 +81,13 @@ def finish(run: JudgedRun, options: RunOptions) -> Finished:
     counts.canaries += extra
     stale = stale_entries(folder, suite, entries, counts) if context.reference else ()
     rows = JudgedRows.of(folder)
+    of_suite, vectors = rows.of_suite(suite.buckets), AskedVectors(suite, folder)
     intended = scope(suite, run.about, run.asked)
     wish = options.wanted.option or LIMIT
     intended = replace(intended, wish=wish, stopped=has_stopped(folder))
-    extent = extent_of_run(folder, suite, intended, rows.verdicts, options.older)
-    target, asked = run.resolved.prepared.target, AskedVectors.of(rows, options.baseline.known)
+    extent = extent_of_run(folder, suite, intended, of_suite.verdicts, options.older)
+    target = run.resolved.prepared.target
+    asked = AskedVerdicts.of(of_suite, options.baseline.known)
     unsteady = record_failed(target, run.about, asked)
     found = run_findings(rows, find_given_states(rows.deviations, suite), RunLimits.of(run.about))
     changed = options.baseline.find_changed(
@@ -92,7 +95,7 @@ def finish(run: JudgedRun, options: RunOptions) -> Finished:
     )
     findings, baseline = _with_baseline(found, options, extent.left, suite.manifest.digest)
     if options.shrink:
-        findings = with_shrunk(findings, context, suite)
+        findings = with_shrunk(findings, context, vectors)
     inputs = summary.ConclusionInputs(
         tuple(entries), stale, options.strict, extent, findings, baseline,
         {} if options.update_baseline else changed, suite.manifest.digest,
@@ -107,9 +110,9 @@ def finish(run: JudgedRun, options: RunOptions) -> Finished:
     concluded["first_verdict_seconds"] = round(max(0.0, counts.first_verdict - run.began), 3)
     concluded["one_fault"] = one_fault(rows.deviations, extent.judged)
     concluded["adapter_trouble"] = with_steps(
-        adapter_trouble(rows.verdicts, intended.allowed), context.start, suite
+        adapter_trouble(rows.verdicts, intended.allowed), context.start, vectors
     )
-    keep(folder, suite, concluded, rows.verdicts)
+    keep(vectors, concluded, rows.verdicts)
     trusted = concluded["trusted"]
     folder.write_json("canaries.json", {"trusted": trusted, "canaries": counts.canaries})
     folder.finish(concluded)

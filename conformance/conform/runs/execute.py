@@ -24,7 +24,7 @@ from conform.runs.engines.bucket import empty_bucket
 from conform.runs.engines.choose import engine_for, starting_spark
 from conform.runs.engines.cluster import is_local
 from conform.runs.engines.progress_notes import JudgedSoFar
-from conform.runs.make_run_context import context_of
+from conform.runs.make_run_context import context_of, list_prefixes
 from conform.runs.options import RunOptions
 from conform.runs.resume import explain_interrupt, folder_at, lock, start_or_resume
 from conform.runs.run_context import RunContext
@@ -118,7 +118,8 @@ def _run_into(begun: _Begun, resolved: ResolvedRun, options: RunOptions) -> Fini
             begun.say(warning)
     context = replace(
         chosen, only=part.only, failed=part.failed, controls=part.controls,
-        first=options.wanted.first, known=options.baseline.known,
+        first=options.wanted.first, known=options.baseline.known, walks=options.walks,
+        prefixes=list_prefixes(resolved.suite) if options.walks else (),
     )  # fmt: skip
     spent = _judge_all(resolved.suite, context, options, begun)
     asked = _count_asked(context, part)
@@ -129,10 +130,10 @@ def _judge_all(suite: Suite, context: RunContext, options: RunOptions, begun: _B
     """Judge the remaining buckets; returns the seconds this took."""
     folder = begun.folder
     done = set(folder.buckets_done())
-    left = [bucket for bucket in range(suite.buckets) if bucket not in done]
+    left = [bucket for bucket in range(begun.about.buckets) if bucket not in done]
     is_over = has_stopped(folder)
     for bucket in list(left):
-        if is_over or not begun.part.counts[bucket]:
+        if is_over or (bucket < suite.buckets and not begun.part.counts[bucket]):
             empty_bucket(bucket, context)
             left.remove(bucket)
     if not left:
@@ -150,7 +151,8 @@ def _judge(
 ) -> float:
     """Judge some buckets with the engine of the run; returns the seconds this took."""
     title = f"{options.target} {context.start.release}".strip()
-    with bar(title, _count_asked(context, begun.part), JudgedSoFar(begun.folder)) as progress:
+    total = _count_asked(context, begun.part) + context.walks.count
+    with bar(title, total, JudgedSoFar(begun.folder)) as progress:
         began = time.time()
         if begun.spark is None:
             inline.run(suite, buckets, context, progress, begun.greeted)

@@ -122,7 +122,7 @@ def extent_of_run(
     folder: RunFolder, suite: Suite, scope: ComparedScope, verdicts: pa.Table, older: str
 ) -> Extent:
     """The extent of a run, from its committed buckets and their verdicts. Raises `BadSuite`."""
-    committed = folder.read_committed().values()
+    committed = [bucket for bucket in folder.read_committed().values() if "walks" not in bucket]
     imageless = sum(own_number(content.get("imageless", 0)) for content in committed)
     return extent_of(suite, scope, verdicts, imageless, older)
 

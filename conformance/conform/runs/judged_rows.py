@@ -26,6 +26,14 @@ class JudgedRows:
         """The rows of the committed buckets of a run. Raises `BadRun`."""
         return cls(folder.table("verdicts", OUTLINE), folder.table("deviations"))
 
+    def of_suite(self, buckets: int) -> JudgedRows:
+        """Those of the vectors of the suite, which are in the first buckets: walks have others."""
+        verdicts, deviations = (
+            table.filter(pc.less(table["bucket"], buckets))
+            for table in (self.verdicts, self.deviations)
+        )
+        return JudgedRows(verdicts, deviations)
+
 
 def of_kinds(verdicts: pa.Table, kinds: Iterable[str]) -> pa.Table:
     """The verdicts of some kinds."""

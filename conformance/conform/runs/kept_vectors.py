@@ -12,8 +12,8 @@ from charter.formats.canonical import Json
 from charter.formats.run_description import RunDescription
 from charter.formats.suite import MANIFEST
 from charter.formats.verdict import Kind
+from conform.runs.asked_vectors import AskedVectors
 from conform.runs.judged_rows import of_kinds
-from conform.storage.bucket_store import RunFolder
 from conform.suites.cache import Suite, store_in
 
 MOST = 10_000
@@ -24,14 +24,15 @@ PLACE = "suite"
 _KEPT = sorted({*Kind} - {Kind.CONFORMS, Kind.INCONCLUSIVE, Kind.UNSUPPORTED})
 
 
-def keep(folder: RunFolder, suite: Suite, summary: Mapping[str, Json], verdicts: pa.Table) -> None:
+def keep(vectors: AskedVectors, summary: Mapping[str, Json], verdicts: pa.Table) -> None:
     """Keep vectors of a run, as a stored suite with one bucket: those that its findings and its
     trouble with the adapter name, and at most `MOST` others that did not conform."""
     others = sorted(of_kinds(verdicts, _KEPT)["id"].to_pylist())[:MOST]
     wanted = {*others, *_list_named(summary["findings"]), *_list_named(summary["adapter_trouble"])}
     if not wanted:
         return
-    folder.write_table(f"{PLACE}/bucket=0000/part-0.parquet", suite.rows(wanted))
+    folder, suite = vectors.folder, vectors.suite
+    folder.write_table(f"{PLACE}/bucket=0000/part-0.parquet", vectors.rows(wanted))
     folder.write_json(f"{PLACE}/{MANIFEST}", suite.manifest.json())
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 
+from charter.formats.vector import FORMAT
 from conform.adapters.prepared import adapter_files
 from conform.console.errors import Untrustworthy
 from conform.judging import model
@@ -14,6 +15,9 @@ from conform.runs.run_context import RunContext
 from conform.runs.select import ResolvedRun, variables
 from conform.suites.cache import Suite
 from conform.suites.importing import item_of
+
+MOST_PREFIXES = 256
+"""The most questions of a suite that walks begin with."""
 
 
 def context_of(resolved: ResolvedRun, name: str, place: str, limit: int = 0) -> RunContext:
@@ -36,7 +40,22 @@ def context_of(resolved: ResolvedRun, name: str, place: str, limit: int = 0) -> 
         folders=resolved.folders,
         files=adapter_files(resolved.prepared.target.folder, resolved.prepared.files),
         types=manifest.read_types(),
-    )
+        suite_buckets=suite.buckets,
+        component={
+            "format": FORMAT, "protocol": manifest.protocol, "variant": manifest.variant,
+            "component": manifest.component,
+        },
+    )  # fmt: skip
+
+
+def list_prefixes(suite: Suite) -> tuple[bytes, ...]:
+    """Questions of a suite that begin in the first state, for walks: at most `MOST_PREFIXES`, the
+    first ones by their ids."""
+    found: dict[str, bytes] = {}
+    for bucket in range(suite.buckets):
+        first = {i.id: i.question for i in suite.items(bucket) if "load" not in i.needs.split()}
+        found |= dict(sorted(first.items())[:MOST_PREFIXES])
+    return tuple(found[name] for name in sorted(found)[:MOST_PREFIXES])
 
 
 def _canary_items(suite: Suite) -> dict[str, tuple[VectorItem, ...]]:

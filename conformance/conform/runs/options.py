@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import KW_ONLY, dataclass
 from typing import Literal
 
+from charter.formats.run_description import NO_WALKS, WalkSettings
 from conform.runs.findings.baseline import NO_BASELINE, Baseline
 from conform.runs.selection import ALL, SuiteFilter
 
@@ -33,3 +34,4 @@ class RunOptions:
     go_on: bool = False
     older: str = ""
     command: tuple[str, ...] = ()
+    walks: WalkSettings = NO_WALKS

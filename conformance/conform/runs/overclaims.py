@@ -74,7 +74,7 @@ def find_denied(run: RunOutput, entries: Mapping[str, Siblings]) -> dict[str, Cl
     suite does not reach them.
     """
     found: dict[str, Claimed] = {}
-    for bucket in run.folder.buckets_done():
+    for bucket in range(run.suite.buckets):
         for vector in _sample(run, bucket):
             for entry in [name for name in entries if name not in found]:
                 step = _first_refused(vector.question, vector.steps, entries[entry], run.observes)

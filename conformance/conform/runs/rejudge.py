@@ -11,17 +11,19 @@ from pathlib import Path
 from charter.formats.canonical import Json
 from charter.formats.reading import own_list, own_number, texts
 from charter.formats.run_description import RunDescription
-from charter.formats.verdict import Kind, Verdict
+from charter.formats.verdict import JUDGED, Kind, Verdict
 from conform.adapters.base import AdapterStart
 from conform.adapters.projects import model_folders
 from conform.adapters.session import Judgement
 from conform.console.errors import BadRun
 from conform.judging import model
 from conform.judging.automaton import Judge
+from conform.judging.follow import Siblings
 from conform.judging.read_result import BatchTexts
 from conform.judging.verdict import Assessment, VectorItem, assess
 from conform.judging.visible_references import visible
 from conform.runs import summary
+from conform.runs.asked_vectors import AskedVectors, answer_again
 from conform.runs.canaries.canaries import ANOTHER, derive_again, skip
 from conform.runs.conclusion import Finished, scope, select_shown
 from conform.runs.earlier_target import folder_noted, target_or_noted
@@ -42,8 +44,10 @@ from conform.runs.run_json import digest_models
 from conform.runs.select import Ranges, models_of, no_ranges
 from conform.runs.selection import SuiteFilter
 from conform.runs.shrink import find_given_states
+from conform.runs.walk_counts import WalkCounts
 from conform.storage.bucket_store import RunFolder
 from conform.storage.observations import observations
+from conform.storage.tables import OF_WALKS
 from conform.suites.cache import Suite
 
 
@@ -117,14 +121,13 @@ def rejudge(
     job = _Rejudging(old, new, about, suite, context, select_shown(before, suite))
     judged = _all_buckets(job)
     counts = summary.collect(new)
-    other = [] if same else [skip("judging again", ANOTHER)]
-    counts.canaries = [
-        *own_list(canaries["canaries"]), *counts.canaries, *(one.json() for one in other)
-    ]  # fmt: skip
+    other: list[Json] = [] if same else [skip("judging again", ANOTHER).json()]
+    counts.canaries = [*own_list(canaries["canaries"]), *counts.canaries, *other]
     _take_breaks(old.read_json("summary.json"), counts)
     intended = scope(suite, about, judged if about.limit or about.selection else manifest.vectors)
     rows, intended = JudgedRows.of(new), replace(intended, wish=_wish(about))
-    extent = extent_of_run(new, suite, intended, rows.verdicts, options.older)
+    verdicts = rows.of_suite(about.suite_buckets).verdicts
+    extent = extent_of_run(new, suite, intended, verdicts, options.older)
     found_now = run_findings(rows, find_given_states(rows.deviations, suite), RunLimits.of(about))
     changed = options.baseline.find_changed(found_now, manifest.digest, whole=saw_all(extent.left))
     inputs = summary.ConclusionInputs(
@@ -135,7 +138,7 @@ def rejudge(
     concluded = summary.conclude(counts, inputs, time.time() - began, summary.distinct_pairs(new))
     concluded["one_fault"] = one_fault(rows.deviations, extent.judged)
     concluded["adapter_trouble"] = adapter_trouble(rows.verdicts, intended.allowed)
-    keep(new, suite, concluded, rows.verdicts)
+    keep(AskedVectors(suite, new), concluded, rows.verdicts)
     concluded["not_observed"] = manifest.vectors - judged
     new.write_json("canaries.json", {"trusted": concluded["trusted"], "canaries": counts.canaries})
     new.finish(concluded)
@@ -166,10 +169,13 @@ def _fresh(out: str) -> RunFolder:
 
 def _all_buckets(job: _Rejudging) -> int:
     """Judge all buckets of the old run; returns the number of vectors."""
-    same = job.about.buckets == job.suite.buckets
+    same = job.about.suite_buckets == job.suite.buckets
     every = {} if same else _items(job.suite, range(job.suite.buckets))
     judged = 0
     for bucket in job.old.buckets_done():
+        if bucket >= job.about.suite_buckets:
+            _walks(job, bucket)
+            continue
         items = _items(job.suite, (bucket,)) if same else every
         judged += _bucket(job, bucket, items)
     return judged
@@ -182,6 +188,24 @@ def _items(suite: Suite, buckets: range | tuple[int, ...]) -> dict[str, VectorIt
 def _bucket(job: _Rejudging, bucket: int, items: Mapping[str, VectorItem]) -> int:
     began = time.time()
     judge, models, tally = _judge(job), siblings(job.context), Tally()
+    seen = _add_observed(job, bucket, items, (tally, judge, models))
+    for item, verdict in _without_observation(job, bucket, items):
+        if item.id not in seen:
+            seen.add(item.id)
+            tally.add(Judgement((item,), (Assessment(verdict),)))
+    content = summarise(
+        tally, bucket, began, derive_again(job.context, tally.drawn, f"bucket {bucket}")
+    )
+    job.new.commit(bucket, datasets(tally, job.context), content)
+    return len(seen)
+
+
+def _add_observed(
+    job: _Rejudging, bucket: int, items: Mapping[str, VectorItem],
+    by: tuple[Tally, Judge, Siblings | None],
+) -> set[str]:  # fmt: skip
+    """Judge the vectors of which the old run has observations; returns their ids."""
+    tally, judge, models = by
     seen: set[str] = set()
     for observed in observations(job.old, bucket):
         batch = BatchTexts.of(observed.results, job.observes)
@@ -195,15 +219,30 @@ def _bucket(job: _Rejudging, bucket: int, items: Mapping[str, VectorItem]) -> in
         seen.update(item.id for item in kept)
         if kept:
             tally.add(Judgement(kept, tuple(found), observed.line))
-    for item, verdict in _without_observation(job, bucket, items):
-        if item.id not in seen:
-            seen.add(item.id)
+    return seen
+
+
+def _walks(job: _Rejudging, bucket: int) -> None:
+    """Judge the walks of a bucket that are kept whole, each with the answer of today's model."""
+    began, tally, counts = time.time(), Tally(), WalkCounts()
+    judge, models, tally.walks = _judge(job), siblings(job.context), counts
+    every = job.old.bucket(OF_WALKS, bucket).to_pylist()
+    charter, opaque = model.load(job.context.model), job.context.opaque
+    items = {row["id"]: answer_again(row, charter, opaque) for row in every if row["question"]}
+    known = {name: item for name, item in items.items() if item is not None}
+    _add_observed(job, bucket, known, (tally, judge, models))
+    for item, verdict in _without_observation(job, bucket, known):
+        if verdict.kind not in JUDGED:
             tally.add(Judgement((item,), (Assessment(verdict),)))
-    content = summarise(
-        tally, bucket, began, derive_again(job.context, tally.drawn, f"bucket {bucket}")
-    )
-    job.new.commit(bucket, datasets(tally, job.context), content)
-    return len(seen)
+    for row in every:
+        again = known.get(row["id"])
+        counts.counts["walks" if again else "not_kept"] += 1
+        if again is not None:
+            texts = (text.decode() for text in (again.question, again.answer, again.why))
+            counts.rows.add(again.id, row["walk"], row["steps"], row["varies"], again.needs, *texts)
+    counts.counts.update({"steps": tally.judged, "kept": len(known)})
+    counts.verdicts.update({str(kind): count for kind, count in tally.kinds.items()})
+    job.new.commit(bucket, datasets(tally, job.context), summarise(tally, bucket, began, []))
 
 
 def _judge(job: _Rejudging) -> Judge:

@@ -26,13 +26,14 @@ DIGESTS = {
 """What run.json has digests of, with the words for it."""
 _SAME = {
     "target": "target", "release": "release", "suite": "suite", "spec_digest": "charter",
-    "limit": "limit", "selection": "selection",
+    "limit": "limit", "selection": "selection", "walks": "walks",
     "implementation": "implementation", "component": "component",
     "overlay": "overlay", "entries": "overlay's entries",
     "buckets": "number of buckets", **DIGESTS,
 }  # fmt: skip
 """What of run.json must be as it was for a run to go on, with the words for it."""
-_OURS = (PLACE, "verdicts", "deviations", "observations", "transitions", "commits", "progress")
+_OURS = (PLACE, "verdicts", "deviations", "observations", "transitions", "walks", "commits",
+         "progress")  # fmt: skip
 
 
 def folder_at(out: str, name: str) -> RunFolder:
@@ -82,7 +83,7 @@ def start_or_resume(
     if folder.has("run.json"):
         before, ended = folder.read_run(), folder.has("summary.json")
         then, now = before.json(), about.json()
-        changed = [words for name, words in _SAME.items() if then.get(name) != now[name]]
+        changed = [words for name, words in _SAME.items() if then.get(name) != now.get(name)]
         done = len(folder.buckets_done())
         unknown = about.sources is None and done > 0
         since = f"the {' and the '.join(changed)} changed since the run in {folder.place} started"

@@ -6,7 +6,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import KW_ONLY, dataclass, field
 
+from charter.formats.canonical import Json
 from charter.formats.opaque import OpaqueTypes
+from charter.formats.run_description import NO_WALKS, WalkSettings
 from charter.formats.types import JudgedTypes
 from conform.adapters.base import AdapterStart
 from conform.judging.verdict import VectorItem
@@ -25,7 +27,11 @@ class RunContext:
     charter, by module. `forgetful` are vectors that show it if an operation is forgotten, by
     operation, for a charter without mutants. `started` is when the run began (seconds since the
     epoch). `reference`: whether the suite was made from the charter of the generated model, which
-    must then conform. `types` are those of replies and observations, if the suite has them.
+    must then conform. `types` are those of replies and observations, if the suite has them;
+    `component` is what questions say of the component, `prefixes` are questions from the first
+    state, which walks may begin with.
+
+    `walks` are those of the run, whose buckets come after the `suite_buckets`.
 
     `only` are the vectors to judge (None: all); the inline engine asks those in `failed` first.
     `controls` are used for canaries of a bucket in which no vector conforms. `first`: nothing more
@@ -52,6 +58,10 @@ class RunContext:
     controls: tuple[VectorItem, ...] = ()
     first: bool = False
     known: frozenset[str] = frozenset()
+    walks: WalkSettings = NO_WALKS
+    suite_buckets: int = 0
+    component: Mapping[str, Json] = field(default_factory=dict)
+    prefixes: tuple[bytes, ...] = ()
 
     @property
     def opaque(self) -> OpaqueTypes:

@@ -135,15 +135,15 @@ def read_failed(target: Target, release: str) -> Mapping[str, str]:
 
 
 @dataclass(frozen=True, slots=True)
-class AskedVectors:
-    """The vectors that were asked, by id. `deviating` have a deviation that neither the overlay nor
-    the baseline lists."""
+class AskedVerdicts:
+    """The verdicts on the vectors of a suite that were asked, by id. `deviating` have a deviation
+    that neither the overlay nor the baseline lists."""
 
     kinds: Mapping[str, str]
     deviating: frozenset[str]
 
     @classmethod
-    def of(cls, judged: JudgedRows, known: frozenset[str]) -> AskedVectors:
+    def of(cls, judged: JudgedRows, known: frozenset[str]) -> AskedVerdicts:
         """Those of a run; the baseline lists the findings `known`."""
         deviations = judged.deviations.select(["id", "entry", "cause"]).to_pylist()
         deviating = frozenset(row["id"] for row in deviations if _is_new(row, known))
@@ -162,7 +162,7 @@ class AskedVectors:
         return sorted(name for name, kind in self.kinds.items() if kind in _FINE)
 
 
-def record_failed(target: Target, about: RunDescription, asked: AskedVectors) -> tuple[str, ...]:
+def record_failed(target: Target, about: RunDescription, asked: AskedVerdicts) -> tuple[str, ...]:
     """Keep which of the vectors that were asked failed. Others of them do not fail any more;
     returns those that are fine now and failed before with the same files (`about`: run.json, or
     what it says of release, implementation, files and charter)."""

@@ -23,9 +23,9 @@ from charter.formats.vector import SOLVER
 from charter.formats.verdict import Deviation, Kind
 from conform.adapters.session import Session
 from conform.console.errors import CannotStart, Incomplete
-from conform.judging.answer import CannotAnswer, answer_of
 from conform.judging.model import JudgeModel, load
 from conform.judging.verdict import VectorItem
+from conform.runs.asked_vectors import NO_REASON, AskedVectors, answer_item
 from conform.runs.engines.bucket import start_session
 from conform.runs.findings.findings import (
     GivenState,
@@ -38,7 +38,6 @@ from conform.runs.findings.findings import (
 from conform.runs.run_context import RunContext
 from conform.storage.tables import cause_of, deviation_row
 from conform.suites.cache import Suite, bucket_of
-from conform.suites.importing import item_of
 
 MOST_FINDINGS = 10
 """The most findings of a run that are shrunk, the gravest."""
@@ -52,7 +51,6 @@ ALONE = (
 
 Question = dict[str, Json]
 _RANGE = re.compile(r"int (-?[0-9]+)\.\.")
-_NO_REASON = b'{"label":"","obligations":[],"purpose":[],"source":"finding","title":"shrunk"}'
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,7 +148,7 @@ def find_given_states(deviations: pa.Table, suite: Suite) -> dict[str, GivenStat
 
 
 def with_shrunk(
-    findings: Sequence[RunFinding], context: RunContext, suite: Suite
+    findings: Sequence[RunFinding], context: RunContext, vectors: AskedVectors
 ) -> tuple[RunFinding, ...]:
     """The findings, the first new ones with a smaller question. If the adapter does not start, or
     breaks on everything, the rest stay as they are."""
@@ -161,11 +159,11 @@ def with_shrunk(
     with contextlib.suppress(CannotStart, Incomplete), contextlib.ExitStack() as stack:
         session = start_session(context)
         stack.callback(session.connection.close)
-        shrinker = Shrinker(session, load(context.model), _lowest(suite.manifest.consts))
+        shrinker = Shrinker(session, load(context.model), _lowest(vectors.suite.manifest.consts))
         for one in new:
             if found:
                 session.connection.restart()  # the adapter may keep state of other questions
-            found[one.id] = _smaller_finding(one, shrinker, item_of(suite.find(one.vector)))
+            found[one.id] = _smaller_finding(one, shrinker, vectors.find(one.vector))
     return tuple(found.get(one.id, one) for one in findings)
 
 
@@ -185,24 +183,6 @@ def _lowest(consts: Mapping[str, str]) -> dict[str, int]:
     return {name: int(match[1]) for name, match in found.items() if match}
 
 
-def answer_item(
-    model: JudgeModel, question: Mapping[str, Json], opaque: OpaqueTypes
-) -> VectorItem | None:
-    """A question with the answer that the model gives it; None if it gives none."""
-    try:
-        answer = answer_of(model, question, opaque)
-    except CannotAnswer:
-        return None
-    names = sorted({str(call["operation"]) for call in own_calls(question)})
-    return VectorItem(
-        canonical.digest(dict(question)),
-        orjson.dumps(question, option=orjson.OPT_SORT_KEYS),
-        orjson.dumps(answer, option=orjson.OPT_SORT_KEYS),
-        _NO_REASON,
-        " ".join(names),
-    )
-
-
 def read_shrunk(
     summary: Mapping[str, Json], start: str, model: JudgeModel, opaque: OpaqueTypes
 ) -> VectorItem | None:
@@ -212,7 +192,7 @@ def read_shrunk(
         if shrunk is not None and shrunk.vector.startswith(start):
             item = answer_item(model, shrunk.question, opaque)
             source = SOLVER if shrunk.chosen else "finding"
-            why = orjson.dumps({**orjson.loads(_NO_REASON), "source": source})
+            why = orjson.dumps({**orjson.loads(NO_REASON), "source": source})
             return item and replace(item, why=why)
     return None
 

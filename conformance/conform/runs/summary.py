@@ -17,6 +17,7 @@ from conform.runs.entry_widths import EntrySteps
 from conform.runs.extent import Extent
 from conform.runs.findings.baseline import NO_BASELINE, Baseline
 from conform.runs.not_compared import saw_all
+from conform.runs.walk_counts import WalkCounts
 from conform.storage.bucket_store import RunFolder
 
 
@@ -42,14 +43,18 @@ class RunCounts:
     unexplained_breaks: list[str] = field(default_factory=list)
     images_show: set[str] = field(default_factory=set)
     images_lack: set[str] = field(default_factory=set)
+    walks: WalkCounts = field(default_factory=WalkCounts)
 
     def add(self, bucket: Mapping[str, Json]) -> None:
-        self.vectors += own_number(bucket["vectors"])
+        if "walks" in bucket:
+            self.walks.join(bucket["walks"])
+        else:
+            self.vectors += own_number(bucket["vectors"])
+            self.verdicts.update(_table(bucket["verdicts"]))
         self.judged_steps += own_number(bucket["judged_steps"])
         self.not_judged_steps += own_number(bucket["not_judged_steps"])
         self.deviations += own_number(bucket["deviations"])
         self.new_deviations += own_number(bucket["new_deviations"])
-        self.verdicts.update(_table(bucket["verdicts"]))
         self.taken.update(_table(bucket["taken"]))
         self.deviating.update(_table(bucket["deviating"]))
         for names, count in _table(bucket["by_entry"]).items():
@@ -130,6 +135,7 @@ def conclude(
     return {
         "verdicts": {str(kind): counts.verdicts[kind] for kind in Kind},
         "vectors": counts.vectors,
+        **({"walks": counts.walks.json()} if any(counts.walks.counts.values()) else {}),
         **inputs.extent.json(),
         "broken_batches": counts.broken_batches,
         "unexplained_breaks": list(counts.unexplained_breaks),
@@ -220,6 +226,8 @@ def _exit(
         reasons.append((1, f"{plural(strictly, 'deviation')} from the charter (--strict)"))
     if inputs.extent.missing:
         reasons.append((3, inputs.extent.tell()))
+    if unjudged := counts.walks.tell_unjudged():
+        reasons.append((3, unjudged))
     doubts = [(3, sentence) for sentence in untrusted]
     # Where canaries were not possible, the reason for that is what the run found.
     doubted = bool(counts.unexplained_breaks) or trust.has_misbehaved(_canaries(counts))

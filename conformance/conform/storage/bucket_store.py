@@ -23,7 +23,7 @@ from charter.formats.run_description import RunDescription
 from conform.console.errors import BadRun, CannotWrite, first_line
 from conform.storage.arrow import pa
 from conform.storage.row_buffer import BucketWriter
-from conform.storage.tables import DATASETS, DatasetRows
+from conform.storage.tables import DATASETS, OF_WALKS, WALKS, DatasetRows
 
 T = TypeVar("T")
 Dataset: TypeAlias = pa.dataset.Dataset
@@ -154,7 +154,7 @@ class RunFolder:
         system, root = filesystem(self.place)
         attempt = uuid4().hex
         paths = {}
-        for name in DATASETS:
+        for name in (*DATASETS, OF_WALKS):
             folder, _, base = f"{root}/{_part(name, bucket)}".rpartition("/")
             paths[name] = (f"{folder}/{base}", f"{folder}/_{base}.{attempt}.tmp")
         return BucketWriter(system, paths)
@@ -259,7 +259,7 @@ class RunFolder:
 
     def _sweep(self) -> None:
         system, root = filesystem(self.place)
-        for name in ("commits", *DATASETS):
+        for name in ("commits", *DATASETS, OF_WALKS):
             inside = fs.FileSelector(f"{root}/{name}", allow_not_found=True, recursive=True)
             for left in system.get_file_info(inside):
                 if left.base_name.startswith("_") and left.extension == "tmp":
@@ -276,7 +276,9 @@ class RunFolder:
         if not is_sealed(content) or not isinstance(files, dict):
             return False
         names = {_part(name, bucket) for name in DATASETS}
-        return files.keys() == names and all(self._digest(name) == files[name] for name in names)
+        if files.keys() - {_part(OF_WALKS, bucket)} != names:
+            return False
+        return all(self._digest(name) == digest for name, digest in files.items())
 
     def _files(self) -> str:
         """The digest of everything beside summary.json."""
@@ -303,11 +305,13 @@ class RunFolder:
         and rows, or some."""
         tables = []
         for bucket in self.buckets_done():
+            if name == OF_WALKS and not self.has(_part(name, bucket)):
+                continue
             part = self.bucket(name, bucket, columns, rows)
             column = pa.array([bucket] * part.num_rows, pa.int32())
             tables.append(part.append_column("bucket", column))
         if not tables:
-            kinds = DATASETS[name].empty_table()
+            kinds = (WALKS if name == OF_WALKS else DATASETS[name]).empty_table()
             kinds = kinds.select(list(columns)) if columns else kinds
             return kinds.append_column("bucket", pa.array([], pa.int32()))
         return pa.concat_tables(tables, promote_options="default")  # older buckets lack columns

@@ -79,6 +79,20 @@ TRANSITIONS = pa.schema(
         ("vector", pa.string()),
     ]
 )
+WALKS = pa.schema(
+    [
+        ("id", pa.string()),
+        ("walk", pa.int64()),
+        ("steps", pa.int32()),
+        ("varies", pa.bool_()),
+        ("needs", pa.string()),
+        ("question", pa.string()),
+        ("answer", pa.string()),
+        ("why", pa.string()),
+    ]
+)
+OF_WALKS = "walks"
+"""The dataset that only buckets of walks have."""
 DATASETS: Mapping[str, pa.Schema] = {
     "verdicts": VERDICTS,
     "deviations": DEVIATIONS,

@@ -15,7 +15,7 @@ from conform.runs.extent import Extent, extent_of
 from conform.runs.not_compared import CHOSEN, NOT_ASKED, ComparedScope
 from conform.runs.run_json import list_changed
 from conform.runs.select import variables
-from conform.runs.selection import AskedVectors, record_failed
+from conform.runs.selection import AskedVerdicts, record_failed
 from conform.storage.arrow import pa
 from conform.testing.implementation import VectorJudge
 
@@ -78,7 +78,7 @@ class JudgedVectors:
         )
         kinds = {name: note.kind for name, note in self.verdicts.items()}
         deviating = frozenset(name for name, note in self.verdicts.items() if note.new)
-        unsteady = record_failed(prepared.target, about, AskedVectors(kinds, deviating))
+        unsteady = record_failed(prepared.target, about, AskedVerdicts(kinds, deviating))
         return SessionEnd(extent, list_changed(files, resolved), unsteady)
 
     def extent(self, judge: VectorJudge, older: str) -> Extent:

@@ -38,13 +38,20 @@ from charter_models.prelude import (
 )
 
 __all__ = [
-    "COMPONENT", "NEVER_ISSUED", "OBSERVES", "OPERATIONS", "PROTOCOL", "SPEC_DIGEST", "VARIANT",
-    "decode", "encode", "given", "initial", "never_issued", "observe", "outcomes",
+    "COMPONENT", "INSTANCES", "NEVER_ISSUED", "OBSERVES", "OPERATIONS", "PARAMS", "PARAM_TYPES",
+    "PROTOCOL", "SPEC_DIGEST", "VARIANT", "decode", "encode", "given", "initial",
+    "never_issued", "observe", "outcomes",
 ]
 
 OPERATIONS: tuple[str, ...] = ("prepare", "accept")
 OBSERVES: tuple[str, ...] = ()
 NEVER_ISSUED: Mapping[tuple[str, Path], Json] = {}
+PARAMS: Mapping[str, Mapping[str, str]] = {
+    "prepare": {"ballot": "int 1..ballots"},
+    "accept": {"ballot": "int 1..ballots", "value": "Value"},
+}
+PARAM_TYPES: Mapping[str, str] = {"Value": "sort"}
+INSTANCES: Mapping[str, tuple[Mapping[str, str], Mapping[str, int], str]] = {}
 
 
 def _world(sorts: Sorts, consts: Mapping[str, int] | None) -> World:

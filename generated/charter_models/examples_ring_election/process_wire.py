@@ -34,13 +34,23 @@ from charter_models.prelude import (
 )
 
 __all__ = [
-    "COMPONENT", "NEVER_ISSUED", "OBSERVES", "OPERATIONS", "PROTOCOL", "SPEC_DIGEST", "VARIANT",
-    "decode", "encode", "given", "initial", "never_issued", "observe", "outcomes",
+    "COMPONENT", "INSTANCES", "NEVER_ISSUED", "OBSERVES", "OPERATIONS", "PARAMS", "PARAM_TYPES",
+    "PROTOCOL", "SPEC_DIGEST", "VARIANT", "decode", "encode", "given", "initial",
+    "never_issued", "observe", "outcomes",
 ]
 
 OPERATIONS: tuple[str, ...] = ("start", "handle")
 OBSERVES: tuple[str, ...] = ()
 NEVER_ISSUED: Mapping[tuple[str, Path], Json] = {}
+PARAMS: Mapping[str, Mapping[str, str]] = {
+    "start": {},
+    "handle": {"mine": "int 0..last", "message": "Message"},
+}
+PARAM_TYPES: Mapping[str, str] = {
+    "Message": "{kind: Kind, number: int 0..last}",
+    "Kind": "enum CANDIDATE, ELECTED",
+}
+INSTANCES: Mapping[str, tuple[Mapping[str, str], Mapping[str, int], str]] = {}
 
 
 def _world(sorts: Sorts, consts: Mapping[str, int] | None) -> World:

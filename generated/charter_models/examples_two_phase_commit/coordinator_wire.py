@@ -35,13 +35,24 @@ from charter_models.prelude import (
 )
 
 __all__ = [
-    "COMPONENT", "NEVER_ISSUED", "OBSERVES", "OPERATIONS", "PROTOCOL", "SPEC_DIGEST", "VARIANT",
-    "decode", "encode", "given", "initial", "never_issued", "observe", "outcomes",
+    "COMPONENT", "INSTANCES", "NEVER_ISSUED", "OBSERVES", "OPERATIONS", "PARAMS", "PARAM_TYPES",
+    "PROTOCOL", "SPEC_DIGEST", "VARIANT", "decode", "encode", "given", "initial",
+    "never_issued", "observe", "outcomes",
 ]
 
 OPERATIONS: tuple[str, ...] = ("hear", "give_up", "failover")
 OBSERVES: tuple[str, ...] = ()
 NEVER_ISSUED: Mapping[tuple[str, Path], Json] = {}
+PARAMS: Mapping[str, Mapping[str, str]] = {
+    "hear": {"from": "Participant", "phase": "Phase"},
+    "give_up": {},
+    "failover": {},
+}
+PARAM_TYPES: Mapping[str, str] = {
+    "Participant": "sort",
+    "Phase": "enum WORKING, PREPARED, COMMITTED, ABORTED",
+}
+INSTANCES: Mapping[str, tuple[Mapping[str, str], Mapping[str, int], str]] = {}
 
 
 def _world(sorts: Sorts, consts: Mapping[str, int] | None) -> World:

@@ -32,13 +32,22 @@ from charter_models.prelude import (
 )
 
 __all__ = [
-    "COMPONENT", "NEVER_ISSUED", "OBSERVES", "OPERATIONS", "PROTOCOL", "SPEC_DIGEST", "VARIANT",
-    "decode", "encode", "given", "initial", "never_issued", "observe", "outcomes",
+    "COMPONENT", "INSTANCES", "NEVER_ISSUED", "OBSERVES", "OPERATIONS", "PARAMS", "PARAM_TYPES",
+    "PROTOCOL", "SPEC_DIGEST", "VARIANT", "decode", "encode", "given", "initial",
+    "never_issued", "observe", "outcomes",
 ]
 
 OPERATIONS: tuple[str, ...] = ("take", "forget")
 OBSERVES: tuple[str, ...] = ("consumed",)
 NEVER_ISSUED: Mapping[tuple[str, Path], Json] = {("take", ("records", "*")): 999_999_999}
+PARAMS: Mapping[str, Mapping[str, str]] = {
+    "take": {"records": "list ..max_log LeaderEpoch"},
+    "forget": {},
+}
+PARAM_TYPES: Mapping[str, str] = {"LeaderEpoch": "int"}
+INSTANCES: Mapping[str, tuple[Mapping[str, str], Mapping[str, int], str]] = {
+    "tiny_consumer": ({}, {"max_log": 2}, ""),
+}
 
 
 def _world(sorts: Sorts, consts: Mapping[str, int] | None) -> World:

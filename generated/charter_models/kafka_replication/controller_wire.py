@@ -53,8 +53,9 @@ from charter_models.prelude import (
 )
 
 __all__ = [
-    "COMPONENT", "NEVER_ISSUED", "OBSERVES", "OPERATIONS", "PROTOCOL", "SPEC_DIGEST", "VARIANT",
-    "decode", "encode", "given", "initial", "never_issued", "observe", "outcomes",
+    "COMPONENT", "INSTANCES", "NEVER_ISSUED", "OBSERVES", "OPERATIONS", "PARAMS", "PARAM_TYPES",
+    "PROTOCOL", "SPEC_DIGEST", "VARIANT", "decode", "encode", "given", "initial",
+    "never_issued", "observe", "outcomes",
 ]
 
 OPERATIONS: tuple[str, ...] = (
@@ -84,6 +85,94 @@ NEVER_ISSUED: Mapping[tuple[str, Path], Json] = {
     ("alter_partition", ("partition_epoch",)): 999_999_999,
     ("alter_partition", ("isr_epochs", "*")): "@999999999999",
     ("delete_topic", ("topic_id",)): "~never issued",
+}
+PARAMS: Mapping[str, Mapping[str, str]] = {
+    "register": {"broker": "Broker", "restarted": "bool", "previous_epoch": "option BrokerEpoch"},
+    "heartbeat": {
+        "broker": "Broker",
+        "epoch": "BrokerEpoch",
+        "caught_up": "bool",
+        "want_fence": "bool",
+        "want_shut_down": "bool",
+    },
+    "session_expires": {"broker": "Broker"},
+    "unregister": {"broker": "Broker"},
+    "failover": {},
+    "alter_partition": {
+        "from": "Broker",
+        "broker_epoch": "BrokerEpoch",
+        "topic_id": "TopicId",
+        "leader_epoch": "LeaderEpoch",
+        "partition_epoch": "PartitionEpoch",
+        "isr": "set Broker",
+        "isr_epochs": "map Broker -> option BrokerEpoch",
+        "recovering": "bool",
+    },
+    "elect_leader": {"topic": "Topic", "unclean": "bool"},
+    "balance_leaders": {},
+    "create_topic": {"topic": "Topic", "replicas": "list distinct Broker"},
+    "delete_topic": {"topic_id": "TopicId"},
+    "reassign": {"topic": "Topic", "target": "list distinct Broker"},
+    "cancel_reassignment": {"topic": "Topic"},
+    "set_min_isr": {"minimum": "int 1..largest_min_isr"},
+    "set_unclean_election": {"enabled": "bool"},
+    "set_elr": {"enabled": "bool"},
+}
+PARAM_TYPES: Mapping[str, str] = {
+    "Broker": "sort",
+    "BrokerEpoch": "ordered",
+    "TopicId": "opaque",
+    "LeaderEpoch": "int",
+    "PartitionEpoch": "int",
+    "Topic": "sort",
+}
+INSTANCES: Mapping[str, tuple[Mapping[str, str], Mapping[str, int], str]] = {
+    "tiny_elr": (
+        {"Broker": "b1 b2 b3", "Topic": "t1"},
+        {"largest_min_isr": 2},
+        "register session_expires heartbeat alter_partition",
+    ),
+    "tiny_reassignment": (
+        {"Broker": "b1 b2 b3", "Topic": "t1"},
+        {"largest_min_isr": 2},
+        "reassign cancel_reassignment session_expires heartbeat alter_partition",
+    ),
+    "tiny_proposals": (
+        {"Broker": "b1 b2", "Topic": "t1"},
+        {"largest_min_isr": 2},
+        "heartbeat session_expires register alter_partition",
+    ),
+    "tiny_shutdown": (
+        {"Broker": "b1 b2 b3", "Topic": "t1"},
+        {"largest_min_isr": 2},
+        "heartbeat failover balance_leaders",
+    ),
+    "tiny_configuration": (
+        {"Broker": "b1 b2 b3", "Topic": "t1"},
+        {"largest_min_isr": 2},
+        "heartbeat session_expires elect_leader set_min_isr set_unclean_election set_elr",
+    ),
+    "tiny_topics": (
+        {"Broker": "b1 b2 b3", "Topic": "t1"},
+        {"largest_min_isr": 1},
+        "register heartbeat unregister create_topic delete_topic",
+    ),
+    "upgraded": (
+        {"Broker": "b1 b2", "Topic": "t1"},
+        {"largest_min_isr": 2},
+        "register session_expires heartbeat alter_partition set_elr",
+    ),
+    "reassigned_uncleanly": (
+        {"Broker": "b1 b2 b3", "Topic": "t1"},
+        {"largest_min_isr": 2},
+        "reassign cancel_reassignment session_expires heartbeat alter_partition",
+    ),
+    "standard": ({"Broker": "b1 b2 b3 b4", "Topic": "t1 t2"}, {"largest_min_isr": 3}, ""),
+    "three_of_four": (
+        {"Broker": "b1 b2 b3 b4", "Topic": "t1"},
+        {"largest_min_isr": 3},
+        "session_expires heartbeat alter_partition",
+    ),
 }
 
 

@@ -54,8 +54,9 @@ from charter_models.prelude import (
 )
 
 __all__ = [
-    "COMPONENT", "NEVER_ISSUED", "OBSERVES", "OPERATIONS", "PROTOCOL", "SPEC_DIGEST", "VARIANT",
-    "decode", "encode", "given", "initial", "never_issued", "observe", "outcomes",
+    "COMPONENT", "INSTANCES", "NEVER_ISSUED", "OBSERVES", "OPERATIONS", "PARAMS", "PARAM_TYPES",
+    "PROTOCOL", "SPEC_DIGEST", "VARIANT", "decode", "encode", "given", "initial",
+    "never_issued", "observe", "outcomes",
 ]
 
 OPERATIONS: tuple[str, ...] = (
@@ -104,6 +105,104 @@ NEVER_ISSUED: Mapping[tuple[str, Path], Json] = {
     ("take_decision", ("decision", "leader_epoch")): 999_999_999,
     ("take_decision", ("decision", "partition_epoch")): 999_999_999,
     ("begin", ("epoch",)): "@999999999999",
+}
+PARAMS: Mapping[str, Mapping[str, str]] = {
+    "write": {"me": "Broker", "acks": "Acks"},
+    "fetch": {"me": "Broker", "from": "Broker", "request": "FetchRequest"},
+    "take_fetched": {"from": "Broker", "got": "Fetched"},
+    "read": {"offset": "int 0..max_log"},
+    "latest_offset": {},
+    "learn": {"me": "Broker", "record": "PartitionRecord"},
+    "propose": {"me": "Broker", "isr": "set Broker"},
+    "take_decision": {"me": "Broker", "decision": "Decision"},
+    "stop": {"clean": "bool"},
+    "lose_power": {"kept": "int 0..max_log"},
+    "lose_disk": {},
+    "start": {},
+    "fail_to_start": {"kept": "int 0..max_log", "removed": "bool"},
+    "begin": {"process": "int 0..max_starts", "epoch": "BrokerEpoch"},
+    "flush_in_time": {},
+}
+PARAM_TYPES: Mapping[str, str] = {
+    "Broker": "sort",
+    "Acks": "enum ACKS_0, ACKS_1, ACKS_ALL",
+    "FetchRequest": (
+        "{topic_id: TopicId, broker_epoch: BrokerEpoch, leader_epoch: LeaderEpoch, "
+        "offset: int 0..max_log, last: option LeaderEpoch}"
+    ),
+    "TopicId": "opaque",
+    "BrokerEpoch": "ordered",
+    "LeaderEpoch": "int",
+    "Fetched": (
+        "{topic_id: TopicId, leader_epoch: LeaderEpoch, offset: int 0..max_log, records: "
+        "list ..max_log LeaderEpoch, high_watermark: int 0..max_log, diverging: option "
+        "EpochEnd}"
+    ),
+    "EpochEnd": "{epoch: LeaderEpoch, end: int 0..max_log}",
+    "PartitionRecord": (
+        "{topic_id: TopicId, replicas: set Broker, leader: option Broker, isr: set "
+        "Broker, leader_epoch: LeaderEpoch, partition_epoch: PartitionEpoch, min_isr: int "
+        "1..largest_min_isr}"
+    ),
+    "PartitionEpoch": "int",
+    "Decision": (
+        "union accepted{isr: set Broker, leader_epoch: LeaderEpoch, partition_epoch: "
+        "PartitionEpoch}, denied{}, overtaken{}"
+    ),
+}
+INSTANCES: Mapping[str, tuple[Mapping[str, str], Mapping[str, int], str]] = {
+    "tiny_leader": (
+        {"Broker": "b1 b2"},
+        {
+            "largest_min_isr": 2,
+            "max_log": 1,
+            "max_batch": 1,
+            "max_starts": 1,
+            "flush_every": 0,
+            "checkpoint_lag": 1,
+            "segment_size": 0,
+        },
+        "write fetch propose take_decision learn read latest_offset",
+    ),
+    "tiny_follower": (
+        {"Broker": "b1 b2"},
+        {
+            "largest_min_isr": 2,
+            "max_log": 1,
+            "max_batch": 1,
+            "max_starts": 1,
+            "flush_every": 0,
+            "checkpoint_lag": 1,
+            "segment_size": 0,
+        },
+        "take_fetched learn",
+    ),
+    "tiny_log": (
+        {"Broker": "b1 b2"},
+        {
+            "largest_min_isr": 2,
+            "max_log": 2,
+            "max_batch": 2,
+            "max_starts": 1,
+            "flush_every": 0,
+            "checkpoint_lag": 1,
+            "segment_size": 0,
+        },
+        "learn write fetch read take_fetched",
+    ),
+    "tiny_storage": (
+        {"Broker": "b1 b2"},
+        {
+            "largest_min_isr": 2,
+            "max_log": 2,
+            "max_batch": 1,
+            "max_starts": 1,
+            "flush_every": 0,
+            "checkpoint_lag": 1,
+            "segment_size": 0,
+        },
+        "learn write stop lose_power lose_disk start fail_to_start begin flush_in_time",
+    ),
 }
 
 

@@ -60,8 +60,9 @@ from charter_models.streams_consumer_groups.stream import (
 )
 
 __all__ = [
-    "COMPONENT", "NEVER_ISSUED", "OBSERVES", "OPERATIONS", "PROTOCOL", "SPEC_DIGEST", "VARIANT",
-    "decode", "encode", "given", "initial", "never_issued", "observe", "outcomes",
+    "COMPONENT", "INSTANCES", "NEVER_ISSUED", "OBSERVES", "OPERATIONS", "PARAMS", "PARAM_TYPES",
+    "PROTOCOL", "SPEC_DIGEST", "VARIANT", "decode", "encode", "given", "initial",
+    "never_issued", "observe", "outcomes",
 ]
 
 OPERATIONS: tuple[str, ...] = (
@@ -84,6 +85,40 @@ OPERATIONS: tuple[str, ...] = (
 )
 OBSERVES: tuple[str, ...] = ("exists", "entries", "last", "group")
 NEVER_ISSUED: Mapping[tuple[str, Path], Json] = {}
+PARAMS: Mapping[str, Mapping[str, str]] = {
+    "xadd": {"id": "int 1..max_id", "make": "bool"},
+    "xdel": {"id": "int 1..max_id"},
+    "xtrim": {"maxlen": "int 0..max_id"},
+    "del": {},
+    "create": {"g": "Group", "at": "option int 0..max_id", "make": "bool"},
+    "setid": {"g": "Group", "at": "option int 0..max_id"},
+    "destroy": {"g": "Group"},
+    "createconsumer": {"g": "Group", "c": "Consumer"},
+    "delconsumer": {"g": "Group", "c": "Consumer"},
+    "read_new": {"g": "Group", "c": "Consumer", "count": "int 1..2", "noack": "bool"},
+    "read_history": {"g": "Group", "c": "Consumer", "after": "int 0..max_id", "count": "int 1..2"},
+    "xack": {"g": "Group", "id": "int 1..max_id"},
+    "xclaim": {
+        "g": "Group",
+        "c": "Consumer",
+        "id": "int 1..max_id",
+        "force": "bool",
+        "justid": "bool",
+    },
+    "xautoclaim": {
+        "g": "Group",
+        "c": "Consumer",
+        "from": "int 0..max_id",
+        "count": "int 1..2",
+        "justid": "bool",
+    },
+    "xpending": {"g": "Group", "of": "option Consumer"},
+    "info_lag": {"g": "Group"},
+}
+PARAM_TYPES: Mapping[str, str] = {"Group": "sort", "Consumer": "sort"}
+INSTANCES: Mapping[str, tuple[Mapping[str, str], Mapping[str, int], str]] = {
+    "tiny": ({"Group": "g1", "Consumer": "c1 c2"}, {"max_id": 2, "most_deliveries": 2}, ""),
+}
 
 
 def _world(sorts: Sorts, consts: Mapping[str, int] | None) -> World:

@@ -1,6 +1,6 @@
 """The keeper. `edits` names the rules that a sibling model changes."""
 
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
 
 class Keeper(NamedTuple):
@@ -31,6 +31,18 @@ class Machine:
     SPEC_DIGEST = "5eed"
     OPERATIONS = ("register", "elect", "write", "expire", "failover")
     OBSERVES = ("registration", "leader", "version")
+    PARAMS: ClassVar = {
+        "register": {"node": "Node"},
+        "elect": {},
+        "write": {"node": "Node", "epoch": "Epoch", "version": "int 0..most"},
+        "expire": {"node": "Node"},
+        "failover": {},
+    }
+    PARAM_TYPES: ClassVar = {"Node": "sort", "Epoch": "ordered"}
+    INSTANCES: ClassVar = {
+        "two": ({"Node": "n1 n2"}, {"most": 3}, ""),
+        "one": ({"Node": "n1"}, {"most": 3}, "register elect"),
+    }
 
     def __init__(self, *edits):
         self.edits = edits

@@ -29,6 +29,7 @@ from charter.render.python_model.imports import (
 )
 from charter.render.python_model.line_breaks import WIDTH
 from charter.render.python_model.names import PRELUDE
+from charter.render.python_model.offered import OFFERED_TABLES
 from charter.render.python_model.operations import doc_lines
 from charter.render.text import INDENT, environment
 
@@ -36,7 +37,9 @@ CHANGED = "Changed"
 """The name of the class in a sibling that replaces the component's class. A sibling of a sibling
 has another one, with a number."""
 
-_CONSTANTS = frozenset({"VARIANT", "SPEC_DIGEST", "OPERATIONS", "OBSERVES", "NEVER_ISSUED"})
+_CONSTANTS = frozenset(
+    {"VARIANT", "SPEC_DIGEST", "OPERATIONS", "OBSERVES", "NEVER_ISSUED", *OFFERED_TABLES}
+)
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,6 +18,7 @@ from charter.render.python_model.faults import has_faults, print_fails
 from charter.render.python_model.imports import methods_in, names_defined, with_imports
 from charter.render.python_model.line_breaks import Block, Doc, Spread, call, join, lines
 from charter.render.python_model.names import PRELUDE, Names, camel
+from charter.render.python_model.offered import print_offered
 from charter.render.python_model.operations import OperationPrinter, place
 from charter.render.python_model.present_values import bound
 from charter.render.python_model.printed_rules import PrintedRules
@@ -145,6 +146,7 @@ class ComponentPrinter:
                 page=self.page,
                 wire=WirePrinter(self.component, self.state, self.names, self.types, self.reach),
                 klass=camel(self.component.name),
+                offered=print_offered(self.model, self.component),
             )
         )
 

@@ -13,11 +13,13 @@ from charter.render.python_model.faults import fails_name, has_faults
 from charter.render.python_model.line_breaks import Block, Doc, call, from_text, join, lines
 from charter.render.python_model.names import Names, camel
 from charter.render.python_model.observe import project
+from charter.render.python_model.offered import OFFERED_TABLES
 from charter.render.python_model.operations import doc_lines
 from charter.render.python_model.types import TypePrinter
 from charter.render.text import wrap
 
 _EXPORTS = (
+    *OFFERED_TABLES,
     *("COMPONENT", "NEVER_ISSUED", "OBSERVES", "OPERATIONS", "PROTOCOL", "SPEC_DIGEST", "VARIANT"),
     *("decode", "encode", "given", "initial", "never_issued", "observe", "outcomes"),
 )

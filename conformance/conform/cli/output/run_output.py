@@ -22,6 +22,7 @@ from conform.cli.output.missing_operations import (
     next_step,
     trouble,
 )
+from conform.cli.output.walks_told import by_walks, count_walks, explain_walks, list_walks
 from conform.console.terminal import columns, number, one_line, out, plural, shorten
 from conform.judging.refutations import EXCEPTION, explain_refusal
 from conform.runs.canaries import trust
@@ -93,6 +94,8 @@ def show(finished: Finished) -> None:
     _show_unknown_constants(counted)
     if told := tell_continued(about.continued):
         out(told)
+    for sentence in explain_walks(counted):
+        out(sentence)
     out(f"run: {near(finished.folder.place)}")
     if told := "" if missing else _next(finished):
         out(told)
@@ -262,6 +265,7 @@ def _lines(counted: Mapping[str, Json]) -> list[tuple[str, str]]:
     lines += [
         (f"  {kind.replace('_', ' ')}", _number(count)) for kind, count in verdicts.items() if count
     ]
+    lines += list_walks(counted)
     lines.append(("steps judged", _number(counted["judged_steps"])))
     if counted["not_judged_steps"]:
         lines.append(("steps not judged", _number(counted["not_judged_steps"])))
@@ -425,14 +429,16 @@ def _next(finished: Finished) -> str:
 def _last_line(finished: Finished, missing: Sequence[str]) -> str:
     counted = finished.summary
     reasons, extent = texts(counted["reasons"]), read_extent(counted)
-    compared = extent.tell()
+    compared = "; ".join(filter(None, (extent.tell(), count_walks(finished))))
     by = f"; by {extent.older}" if extent.older else ""
     if missing and counted["exit"] == 3:
         return f"exit 3: the adapter does not perform {', '.join(missing)} yet; {compared}{by}"
     if reasons:
-        rest = "" if compared in reasons else f"; {compared}"
+        parts = (extent.tell(), count_walks(finished))
+        rest = "".join(f"; {part}" for part in parts if part not in ("", *reasons))
         return f"exit {counted['exit']}: {'; '.join(reasons)}{rest}{by}"
-    fine = f"fine by {extent.by}" if extent.by else "fine"
+    by = " and ".join(filter(None, (extent.by, by_walks(finished))))
+    fine = f"fine by {by}" if extent.by else "fine"
     if extent.wishes:
         fine += f" in the part that was asked ({', '.join(extent.wishes)})"
     known = counted["deviations"]

@@ -38,10 +38,12 @@ from conform.runs.findings.adapter_failures import FAILED, how_it_failed
 from conform.runs.findings.findings import finding_id
 from conform.runs.overclaims import Claimed, find_overclaims
 from conform.runs.run_context import RunContext
+from conform.runs.walk_counts import WalkCounts
 from conform.storage.bucket_store import RunFolder
 from conform.storage.tables import (
     DEVIATIONS,
     OBSERVATIONS,
+    OF_WALKS,
     VERDICTS,
     DatasetRows,
     Transitions,
@@ -158,6 +160,7 @@ class Tally:
     stop: bool = False
     same: str = ""
     in_a_row: int = 0
+    walks: WalkCounts | None = None
 
     def add(self, judgement: Judgement) -> None:
         if not self.first:
@@ -290,7 +293,9 @@ def _conforming(session: Session, controls: Sequence[VectorItem]) -> list[Vector
 
 
 def datasets(tally: Tally, context: RunContext) -> dict[str, DatasetRows]:
+    walks = tally.walks
     return {
+        **({OF_WALKS: walks.rows} if walks else {}),
         "verdicts": tally.verdicts,
         "deviations": tally.deviations,
         "observations": tally.observations,
@@ -333,6 +338,7 @@ def summarise(tally: Tally, bucket: int, began: float, canaries: list[Canary]) -
         "first_verdict": tally.first,
         "seconds": time.time() - began,
         "canaries": [canary.json() for canary in canaries],
+        **({"walks": tally.walks.json()} if tally.walks else {}),
     }
 
 

@@ -9,6 +9,7 @@ from conform.adapters.session import BATCH
 from conform.console.interrupts import interrupts_remembered
 from conform.judging.verdict import VectorItem
 from conform.runs.engines.bucket import Pool, empty_bucket, judge_bucket
+from conform.runs.engines.walk_bucket import judge_walks
 from conform.runs.run_context import RunContext
 from conform.suites.cache import Suite, bucket_of
 
@@ -30,8 +31,11 @@ def run(
                 if stopped:
                     empty_bucket(bucket, context)
                     continue
-                items = _watch(_items(suite, bucket, context.failed), progress)
-                summary = judge_bucket(items, bucket, context, pool)
+                if bucket >= suite.buckets:
+                    summary = judge_walks(bucket, context, pool)
+                else:
+                    items = _watch(_items(suite, bucket, context.failed), progress)
+                    summary = judge_bucket(items, bucket, context, pool)
                 stopped = summary["stopped"] is True
                 progress()
                 check()

@@ -23,6 +23,7 @@ from conform.console.errors import ConformError, Incomplete
 from conform.runs.engines.bucket import judge_bucket, worker_pool
 from conform.runs.engines.cluster import ClusterWatch, is_local, why_lost
 from conform.runs.engines.shipping import Shipment, pack
+from conform.runs.engines.walk_bucket import judge_walks
 from conform.runs.run_context import RunContext
 from conform.suites.cache import Suite
 from conform.suites.shared import SharedBucket, copy_buckets, in_cache, remove_copies
@@ -42,15 +43,20 @@ def run(
     """Judge `buckets` of the suite. Raises what a worker raised, as its own kind of error."""
     master = str(sent.master)
     local = is_local(master)
+    of_suite = [bucket for bucket in buckets if bucket < suite.buckets]
     if local:
-        job, shared = _BucketJob(context), in_cache(suite, buckets)
+        job, shared = _BucketJob(context), in_cache(suite, of_suite)
     else:
         archive, shipment = pack(context)
         sent.addFile(str(archive))
-        job, shared = _BucketJob(context, shipment), copy_buckets(suite, buckets, context.place)
+        job, shared = _BucketJob(context, shipment), copy_buckets(suite, of_suite, context.place)
     try:
         watch = None if local else ClusterWatch(master, lambda: _workers(sent))
-        _collect(sent.parallelize(shared, len(shared)).map(job), progress, watch)
+        tasks: list[SharedBucket | int] = [
+            *shared,
+            *(bucket for bucket in buckets if bucket not in of_suite),
+        ]
+        _collect(sent.parallelize(tasks, len(tasks)).map(job), progress, watch)
     finally:
         if not local:
             remove_copies(context.place)
@@ -97,13 +103,17 @@ class _BucketJob:
         self.context = context
         self.shipment = shipment
 
-    def __call__(self, shared: SharedBucket) -> str:
-        """The summary of the bucket as JSON. Raises RuntimeError with the error as a token."""
+    def __call__(self, shared: SharedBucket | int) -> str:
+        """The summary of the bucket as JSON; one that is only a number is of walks. Raises
+        RuntimeError with the error as a token."""
         try:
             context, shipment = self.context, self.shipment
             if shipment is not None:
                 context = shipment.receive(context, Path(SparkFiles.get(shipment.archive)))
-            summary = judge_bucket(shared.items(), shared.bucket, context, worker_pool())
+            if isinstance(shared, int):
+                summary = judge_walks(shared, context, worker_pool())
+            else:
+                summary = judge_bucket(shared.items(), shared.bucket, context, worker_pool())
             return orjson.dumps(summary).decode()
         except Exception as error:
             raise RuntimeError(as_token(error)) from None

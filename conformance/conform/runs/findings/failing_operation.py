@@ -17,9 +17,8 @@ from conform.adapters.base import AdapterBroken, AdapterStart, SentQuestion
 from conform.adapters.stdio import StdioConnection
 from conform.console.errors import CannotStart
 from conform.judging.verdict import VectorItem
+from conform.runs.asked_vectors import AskedVectors
 from conform.runs.findings.adapter_failures import STEP
-from conform.suites.cache import Suite
-from conform.suites.importing import item_of
 
 MOST = 5
 """The most ways to fail whose operation is looked for, the most frequent of a run."""
@@ -40,7 +39,7 @@ class BreakingStep:
         return {"step": self.step, "operation": self.operation, "args": self.args}
 
 
-def with_steps(trouble: Sequence[Json], start: AdapterStart, suite: Suite) -> list[Json]:
+def with_steps(trouble: Sequence[Json], start: AdapterStart, vectors: AskedVectors) -> list[Json]:
     """How an adapter failed, each with the step as `at`; {} if the detail names it, or the vector
     does not break the adapter again."""
     found: list[Json] = []
@@ -48,7 +47,7 @@ def with_steps(trouble: Sequence[Json], start: AdapterStart, suite: Suite) -> li
         at = None
         if number < MOST and not STEP.match(str(failure["detail"])):
             with contextlib.suppress(CannotStart):
-                at = breaking_step(start, item_of(suite.find(str(failure["vector"]))))
+                at = breaking_step(start, vectors.find(str(failure["vector"])))
         found.append({**failure, "at": at.json() if at else {}})
     return found
 

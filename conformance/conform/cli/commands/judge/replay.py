@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 import shlex
 from collections.abc import Mapping
 from pathlib import Path
@@ -31,7 +32,7 @@ from conform.judging.relabel import key
 from conform.judging.verdict import VectorItem
 from conform.runs.engines.one_vector import Replayed, Shown, replay
 from conform.runs.findings.findings import CHOSEN_START, constants, is_chosen, read_findings
-from conform.runs.kept_vectors import remedy
+from conform.runs.kept_vectors import read_kept, remedy
 from conform.runs.select import ResolvedRun, RunSelection, resolve
 from conform.runs.shrink import read_shrunk
 from conform.storage.bucket_store import RunFolder
@@ -126,6 +127,10 @@ def _find_vector(arguments: argparse.Namespace, suite: Suite) -> Vector:
         return suite.find(arguments.id)
     except BadSuite:
         run = Path(arguments.run).resolve()
+        kept = read_kept(run) if arguments.run else None
+        if kept is not None and kept.folder != suite.folder:  # it has the walks of the run, too
+            with contextlib.suppress(BadSuite):
+                return kept.find(arguments.id)
         if not arguments.run or not suite.folder.resolve().is_relative_to(run):
             raise
         raise BadSuite(

@@ -7,8 +7,9 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from charter.formats.project import BadProject
+from charter.formats.run_description import WalkSettings
 from conform.adapters.targets import target
-from conform.cli.output.numbers import count
+from conform.cli.output.numbers import count, count_or_all, whole
 from conform.cli.output.overlay import overlay_warnings, releases_of
 from conform.cli.output.run_output import show
 from conform.cli.output.staleness import older_than_charter
@@ -28,6 +29,7 @@ EXAMPLES = """examples:
   conform run --target ./adapter --baseline baselines/lease.toml --update-baseline
   conform run --target ./adapter -k renew/late -x
   conform run --target ./adapter --last-failed
+  conform run --target ./adapter --walks 1000 --steps 30 --seed 7
   conform run --target ./adapter --master spark://HOST:7077 --out s3://BUCKET/runs/one
 
 Warns if the suite is older than the charter of the project, and its last line says so; the exit
@@ -42,6 +44,8 @@ has a bug. What -k, --limit, --last-failed and -x leave out costs nothing; the l
 """
 
 _JUNIT = "--junit"
+STEPS, SEED = 20, 1
+"""The operations of a walk, and the seed, if no option names them."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -65,6 +69,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )  # fmt: skip
     parser.add_argument("--limit", type=count, default=0, help="judge about LIMIT vectors")
     _add_selection(parser)
+    add_walks(parser)
     parser.add_argument("--out", default="", help="folder of the run, or its URI"
                         " (default: build/runs/ID)")  # fmt: skip
     parser.add_argument("--continue", action="store_true", dest="go_on", help="go on with an"
@@ -87,6 +92,29 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(_JUNIT, default="", metavar="FILE", help="write JUnit XML, also if the"
                         " run fails or is not to be trusted; makes its folder")  # fmt: skip
     parser.add_argument("--json", action="store_true", help="print the summary as JSON")
+
+
+def add_walks(parser: argparse.ArgumentParser, count_default: int = 0) -> None:
+    """Options of walks."""
+    parser.add_argument("--walks", type=count_or_all, default=count_default, metavar="N",
+                        help="make N walks after the suite: their operations are chosen in"
+                        f" the states that are observed (default: {count_default})")  # fmt: skip
+    parser.add_argument("--steps", type=count, default=STEPS, metavar="K", help="operations of a"
+                        f" walk (default: {STEPS})")  # fmt: skip
+    parser.add_argument("--seed", type=whole, default=SEED, metavar="S", help="seed of the walks:"
+                        f" the same seed makes the same ones (default: {SEED})")  # fmt: skip
+    parser.add_argument("--seconds", type=count, default=0, metavar="T", help="cut the walks T"
+                        " seconds after the run began; the result says so")  # fmt: skip
+    parser.add_argument("--instance", default="", metavar="I", help="elements, constants and"
+                        " operations of this instance of the component (default: those of all,"
+                        " drawn for each walk)")  # fmt: skip
+
+
+def read_walks(arguments: argparse.Namespace) -> WalkSettings:
+    """The walks that the options ask for."""
+    return WalkSettings(
+        arguments.walks, arguments.steps, arguments.seed, arguments.seconds, arguments.instance
+    ) if arguments.walks else WalkSettings()  # fmt: skip
 
 
 def _add_selection(parser: argparse.ArgumentParser) -> None:
@@ -166,6 +194,7 @@ def _run(arguments: argparse.Namespace) -> int:
         older=older.by,
         wanted=SuiteFilter(arguments.branch, arguments.last_failed, arguments.first),
         command=("conform", *arguments.given),
+        walks=read_walks(arguments),
     )
     finished = run_target(options, say, releases_of)
     if arguments.junit:

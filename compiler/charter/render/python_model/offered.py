@@ -1,0 +1,62 @@
+"""Prints what a judge may ask of a component: its parameters, their types, and its instances."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from charter.core import nodes as n
+from charter.core import types as t
+from charter.formats.image import is_of_image
+from charter.render.python_model.line_breaks import WIDTH, Block, Doc, Spread, join, lines
+from charter.render.text import wrap
+from charter.semantics.judged_types import define_inside, define_params
+
+OFFERED_TABLES = ("INSTANCES", "PARAMS", "PARAM_TYPES")
+"""The names of the tables that a judge draws questions from."""
+
+
+def print_offered(model: n.Model, component: n.Component) -> str:
+    """The tables: the parameters of each operation, the named types in them, and for each instance
+    the elements of sorts, the values of constants and the operations that it offers ("": all)."""
+    operations = [o for o in component.operations if not is_of_image(o.name)]
+    params: list[Doc] = [print_entry(o.name, _table(define_params(o))) for o in operations]
+    named = _table(define_inside(operations))
+    places = [i for i in model.instances if i.machine == component.name]
+    kinds = dict(model.consts)
+    found: list[Doc] = [print_entry(i.name, print_instance(i, kinds)) for i in places]
+    hint = "Mapping[str, tuple[Mapping[str, str], Mapping[str, int], str]]"
+    return "\n".join(
+        [
+            *lines(Block("{", tuple(params), "}"), 0, "PARAMS: Mapping[str, Mapping[str, str]] = "),
+            *lines(named, 0, "PARAM_TYPES: Mapping[str, str] = "),
+            *lines(Block("{", tuple(found), "}"), 0, f"INSTANCES: {hint} = "),
+        ]
+    )
+
+
+def print_instance(instance: n.Instance, kinds: dict[str, t.Type]) -> Doc:
+    """An instance: elements by sort, constants, and the operations that it offers."""
+    sorts = tuple(print_entry(name, f'"{" ".join(names)}"') for name, names in instance.sorts)
+    consts = tuple(
+        print_entry(name, str(bool(value) if isinstance(kinds[name], t.Bool) else value))
+        for name, value in instance.consts
+        if name in kinds
+    )
+    offered = f'"{" ".join(instance.offers)}"'
+    return Block("(", (Block("{", sorts, "}"), Block("{", consts, "}"), offered), ")")
+
+
+def _table(texts: Mapping[str, str]) -> Doc:
+    """A table of texts; a long text is one of several parts."""
+    rows: list[Doc] = []
+    for name, text in texts.items():
+        parts = [f'"{part} "' for part in wrap(text, WIDTH - 20)]
+        parts[-1] = f'{parts[-1][:-2]}"'
+        value: Doc = parts[0] if len(parts) == 1 else Block("(", (Spread(tuple(parts)),), ")", "")
+        rows.append(print_entry(name, value))
+    return Block("{", tuple(rows), "}")
+
+
+def print_entry(name: str, value: Doc) -> Doc:
+    """An entry of a table."""
+    return join(f'"{name}": ', value)

@@ -1,0 +1,60 @@
+"""Says what the walks of a run were, and what they found."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from charter.formats.canonical import Json
+from charter.formats.reading import own_number
+from conform.console.terminal import number, plural
+from conform.runs.conclusion import Finished
+
+
+def _find_walks(counted: Mapping[str, Json]) -> Mapping[str, Json]:
+    """What summary.json says of walks; nothing for a run without."""
+    held = counted.get("walks")
+    return held if isinstance(held, dict) else {}
+
+
+def _count(counted: Mapping[str, Json], name: str) -> int:
+    return own_number(_find_walks(counted).get(name, 0))
+
+
+def list_walks(counted: Mapping[str, Json]) -> list[tuple[str, str]]:
+    """The rows of walks in the table of a run."""
+    verdicts = _find_walks(counted).get("verdicts")
+    if not isinstance(verdicts, dict):
+        return []
+    kinds = [(f"  {kind.replace('_', ' ')}", number(own_number(count)))
+             for kind, count in verdicts.items()]  # fmt: skip
+    return [("walks", number(_count(counted, "walks"))), *kinds]
+
+
+def explain_walks(counted: Mapping[str, Json]) -> Iterator[str]:
+    """Sentences about walks that varied, that the time cut, or that were not judged again."""
+    if varying := _count(counted, "varying"):
+        yield (
+            f"{plural(varying, 'walk')} varied: the target answered an earlier step otherwise when"
+            " the walk went on; each was judged by what its last question showed"
+        )
+    if _count(counted, "cut"):
+        yield "--seconds cut the walks: another run may get further, or less far"
+    if lost := _count(counted, "not_kept"):
+        were = "was" if lost == 1 else "were"
+        yield f"{plural(lost, 'walk')} that conformed {were} not kept, so not judged again"
+
+
+def count_walks(finished: Finished) -> str:
+    """How many walks were judged, for the last line; "" for none."""
+    count = finished.run.walks.count
+    if not count:
+        return ""
+    judged = _count(finished.summary, "walks")
+    of = "" if judged == count else f" of {number(count)}"
+    return f"judged {number(judged)}{of} walks (seed {finished.run.walks.seed})"
+
+
+def by_walks(finished: Finished) -> str:
+    """By which walks a run is fine; "" for none."""
+    judged = _count(finished.summary, "walks")
+    return f"{plural(judged, 'walk')} (seed {finished.run.walks.seed})" if judged else ""

@@ -1,0 +1,100 @@
+"""Makes the walks of one block on a target, and commits them as a bucket of the run; shared by all
+engines."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+
+from charter.formats.canonical import Json
+from charter.formats.verdict import Kind
+from conform.adapters.session import Judgement, Session
+from conform.console.errors import BadSuite
+from conform.runs.canaries.canaries import of_worker, on_target
+from conform.runs.engines.bucket import (
+    Pool,
+    Tally,
+    breaks,
+    datasets,
+    shows_new,
+    siblings,
+    summarise,
+)
+from conform.runs.engines.progress_notes import BucketNotes
+from conform.runs.run_context import RunContext
+from conform.runs.walk_counts import WalkCounts
+from conform.storage.bucket_store import RunFolder
+from conform.walks.block import JudgedWalk, WalkTarget, walk_block
+from conform.walks.joined_results import join_results
+
+WALKS_FOR_ONE_KEPT = 1_000
+"""Of so many walks that conform one is kept whole."""
+_GOOD_KINDS = frozenset({Kind.CONFORMS, Kind.INCONCLUSIVE})
+
+
+def judge_walks(bucket: int, context: RunContext, pool: Pool) -> dict[str, Json]:
+    """Make the walks of the block that is a bucket, write and commit its datasets, and return its
+    summary. Raises `CannotStart`, `CannotWrite`, `BadSuite`, `Incomplete` and `ModelBug`."""
+    began = time.time()
+    session, fresh = pool.session(context)
+    plan, folder = context.walks, RunFolder(context.place)
+    numbers = plan.numbers(bucket - context.suite_buckets)
+    until = context.started + plan.seconds if plan.seconds else 0.0
+    found = walk_block(
+        walk_target(session, context), plan, numbers, until, BucketNotes(folder, bucket)
+    )
+    tally, counts = Tally(), WalkCounts()
+    tally.walks = counts
+    kept = [walk for walk in found.walks if is_kept(walk)]
+    judgements = [_join(kept), _join([walk for walk in found.walks if not is_kept(walk)], "")]
+    for judgement in judgements:
+        tally.add(judgement)
+        tally.watch(judgement)
+        tally.stop |= context.first and (breaks(judgement) or shows_new(judgement, context.known))
+    for walk in found.walks:
+        _count(counts, walk)
+    counts.counts.update({"performed": found.performed, "cut": found.cut})
+    where = f"walks {numbers.start} to {numbers.stop - 1}"
+    canaries = on_target(session, tally.usable, where)
+    if fresh:
+        canaries += of_worker(context, tally.sample, f"worker of {where}")
+    tally.broken = [*found.broken, *session.take_broken()]
+    summary = summarise(tally, bucket, began, canaries)
+    folder.commit(bucket, datasets(tally, context), summary)
+    return summary
+
+
+def walk_target(session: Session, context: RunContext) -> WalkTarget:
+    """What walks of a run need. Raises `BadSuite` for a suite without a model or without types."""
+    models = siblings(context)
+    if models is None or context.types is None:
+        raise BadSuite(
+            "walks need the model of the charter and the types of its suite; run `conform generate`"
+        )
+    consts = frozenset(context.start.consts)
+    return WalkTarget(session, models, context.types, consts, context.component, context.prefixes)
+
+
+def is_kept(walk: JudgedWalk) -> bool:
+    """Whether a walk is kept whole: one that does not conform, and some of the others."""
+    return walk.assessment.verdict.kind not in _GOOD_KINDS or walk.number % WALKS_FOR_ONE_KEPT == 0
+
+
+def _join(walks: Sequence[JudgedWalk], line: str | None = None) -> Judgement:
+    """Walks as one batch; with a `line` of "" it has no observations."""
+    results = [(walk.item.id, walk.result) for walk in walks if walk.result is not None]
+    text = join_results(results)[1] if line is None and results else b""
+    return Judgement(
+        tuple(walk.item for walk in walks), tuple(walk.assessment for walk in walks), text
+    )
+
+
+def _count(counts: WalkCounts, walk: JudgedWalk) -> None:
+    kept, item = is_kept(walk), walk.item
+    counts.counts.update({
+        "walks": 1, "steps": walk.assessment.verdict.judged, "varying": walk.varies, "kept": kept,
+    })  # fmt: skip
+    counts.verdicts[str(walk.assessment.verdict.kind)] += 1
+    texts = (item.question, item.answer, item.why) if kept else (b"", b"", b"")
+    shown = (text.decode() for text in texts)
+    counts.rows.add(item.id, walk.number, walk.steps, walk.varies, item.needs, *shown)

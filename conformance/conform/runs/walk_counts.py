@@ -1,0 +1,48 @@
+"""Counts the walks of a bucket and of a run."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from charter.formats.canonical import Json
+from charter.formats.reading import own_number
+from charter.formats.verdict import JUDGED
+from conform.storage.tables import WALKS, DatasetRows
+
+_NUMBERS = ("walks", "steps", "performed", "varying", "kept", "cut", "not_kept")
+
+
+@dataclass(slots=True)
+class WalkCounts:
+    """How many walks were judged, with how many `steps`. The adapter `performed` more of them if
+    the questions grew. `varying` answered an earlier step otherwise in a longer question, `kept`
+    are whole, the time `cut` so many blocks. An earlier run had `not_kept` so many, which were not
+    judged again. `rows` are the rows of a bucket."""
+
+    counts: Counter[str] = field(default_factory=Counter)
+    verdicts: Counter[str] = field(default_factory=Counter)
+    rows: DatasetRows = field(default_factory=lambda: DatasetRows(WALKS))
+
+    def join(self, value: Json) -> None:
+        """Add what the commit file of a bucket says."""
+        held = value if isinstance(value, dict) else {}
+        self.counts.update({name: own_number(held.get(name, 0)) for name in _NUMBERS})
+        verdicts = held.get("verdicts")
+        if isinstance(verdicts, Mapping):
+            self.verdicts.update({name: own_number(count) for name, count in verdicts.items()})
+
+    def tell_unjudged(self) -> str:
+        """That walks were not judged, by kind; "" if all were."""
+        lost = {kind: n for kind, n in sorted(self.verdicts.items()) if n and kind not in JUDGED}
+        if not lost:
+            return ""
+        listed = ", ".join(f"{n} {kind.replace('_', ' ')}" for kind, n in lost.items())
+        count = sum(lost.values())
+        return f"{count} {'walk was' if count == 1 else 'walks were'} not judged: {listed}"
+
+    def json(self) -> dict[str, Json]:
+        """As a commit file and summary.json have them."""
+        counted: dict[str, Json] = {name: self.counts[name] for name in _NUMBERS}
+        return {**counted, "verdicts": dict(sorted(self.verdicts.items()))}

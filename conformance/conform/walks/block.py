@@ -1,0 +1,232 @@
+"""Walks the walks of one block, step by step for all of them, and judges each as a vector."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from random import Random
+
+import orjson
+
+from charter.formats import canonical
+from charter.formats.canonical import Json
+from charter.formats.reading import own_calls
+from charter.formats.run_description import WalkSettings
+from charter.formats.types import JudgedTypes
+from charter.formats.vector import concrete_ids
+from charter.formats.verdict import Verdict
+from conform.adapters.open_sessions import NextStep, OpenSessions, ShownSoFar
+from conform.adapters.session import BrokenBatch, Session, start_again
+from conform.judging.answer import GrowingAnswer
+from conform.judging.follow import Siblings
+from conform.judging.model import world_of
+from conform.judging.read_result import BatchTexts
+from conform.judging.relabel import key
+from conform.judging.verdict import Assessment, VectorItem, assess
+from conform.walks.coverage import WalkCoverage
+from conform.walks.joined_results import join_results
+from conform.walks.offered import OfferedWorld, choose_worlds, read_offered
+from conform.walks.places import ValueFinder
+from conform.walks.seen_steps import StepReader
+from conform.walks.walker import Call, TargetWalk, Walker
+
+PREFIX_SHARE = 0.5
+"""The share of walks that begin with operations of a question of the suite."""
+
+
+@dataclass(frozen=True, slots=True)
+class WalkedBlock:
+    """The walks of a block with what was found. `cut`: the time was over before their last step.
+    `performed` are the steps that the adapter performed, `broken` the messages that it broke on."""
+
+    walks: tuple[JudgedWalk, ...]
+    coverage: WalkCoverage
+    cut: bool
+    performed: int
+    broken: tuple[BrokenBatch, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class JudgedWalk:
+    """A walk that has ended: the vector that it is, its assessment, and its last answer."""
+
+    number: int
+    item: VectorItem
+    assessment: Assessment
+    steps: int
+    varies: bool
+    result: ShownSoFar | None
+
+
+@dataclass(frozen=True, slots=True)
+class WalkTarget:
+    """What walks are made on: a session with a target, the models, the types of replies and
+    observations, the constants that questions have values for, what a question says of the
+    component, and questions of the suite that walks may begin with."""
+
+    session: Session
+    siblings: Siblings
+    types: JudgedTypes
+    consts: frozenset[str]
+    component: Mapping[str, Json]
+    prefixes: Sequence[bytes] = ()
+
+
+@dataclass(slots=True)
+class _PerformedSteps:
+    """Lets an adapter perform the steps of walks, and counts them; `until`: when the time is over
+    (seconds since the epoch; 0: never)."""
+
+    sessions: OpenSessions
+    until: float
+    note: Callable[[int], None]
+    performed: int = 0
+    cut: bool = False
+
+    def walk(self, walker: Walker, walks: Sequence[TargetWalk]) -> None:
+        """Make some walks, step by step for all of them."""
+        begun = self.sessions.begin([(walk.id, key(walk.question)) for walk in walks])
+        for walk, answer in zip(walks, begun, strict=True):
+            walker.take(walk, answer)
+        while not self.is_over():
+            moving = [walk for walk in walks if walk.open and walker.choose(walk)]
+            if not moving:
+                break
+            self.step(walker, moving)
+        self.sessions.end([walk.id for walk in walks if walk.broken is None])
+
+    def step(self, walker: Walker, walks: Sequence[TargetWalk]) -> None:
+        """Perform the newest operation of walks."""
+        steps = [_next_step(walk) for walk in walks]
+        for walk, answer in zip(walks, self.sessions.step(steps), strict=True):
+            walker.take(walk, answer)
+        held = self.sessions.connection.welcome.sessions
+        self.performed += sum(1 if held else len(walk.calls) for walk in walks)
+        self.note(sum(not walk.open for walk in walks))
+
+    def is_over(self) -> bool:
+        """Whether the time is over."""
+        self.cut |= bool(self.until) and time.time() >= self.until
+        return self.cut
+
+
+def _next_step(walk: TargetWalk) -> NextStep:
+    call = walk.calls[-1]
+    args = call["args"]
+    assert isinstance(args, dict)
+    return NextStep(walk.id, str(call["operation"]), args)
+
+
+def walk_block(
+    target: WalkTarget,
+    plan: WalkSettings,
+    numbers: range,
+    until: float = 0.0,
+    note: Callable[[int], None] = lambda _: None,
+) -> WalkedBlock:
+    """Walk the walks with these numbers. Raises `BadSuite`, `Incomplete` and `ModelBug`."""
+    walker, session = _make_walker(target, plan), target.session
+    walks = list(_begin(target, plan, numbers, walker))
+    sessions = OpenSessions(
+        session.connection, session.deadlines, session.make_nonce(), session.judge.opaque
+    )
+    steps = _PerformedSteps(sessions, until, note)
+    together = sessions.at_once
+    for first in range(0, len(walks), together):
+        if not steps.is_over():
+            steps.walk(walker, walks[first : first + together])
+    sessions.close()
+    if not session.connection.alive:
+        start_again(session.connection)
+    judged = tuple(_judge(target, plan.seed, [walk for walk in walks if walk.has_begun]))
+    return WalkedBlock(
+        judged, walker.coverage, steps.cut, steps.performed, tuple(sessions.take_broken())
+    )
+
+
+def _make_walker(target: WalkTarget, plan: WalkSettings) -> Walker:
+    session = target.session
+    offered = read_offered(target.siblings.charter)
+    able = session.connection.welcome.operations
+    operations = [name for name in offered.params if name in able]
+    return Walker(
+        target.siblings, offered, StepReader(session.judge), ValueFinder(target.types),
+        operations, plan.seed,
+    )  # fmt: skip
+
+
+def _begin(
+    target: WalkTarget, plan: WalkSettings, numbers: range, walker: Walker
+) -> Iterator[TargetWalk]:
+    """Walks without operations, each in one of the worlds."""
+    worlds = choose_worlds(walker.offered, plan.instance)
+    for number in numbers:
+        name = f"{plan.seed}/{number}"
+        chance = Random(name)
+        world, prefix = chance.choice(worlds), list[Call]()
+        if target.prefixes and not plan.instance and chance.random() < PREFIX_SHARE:
+            world, prefix = _begin_with(chance, orjson.loads(chance.choice(target.prefixes)), world)
+        consts = {one: value for one, value in world.consts.items() if one in target.consts}
+        sorts: dict[str, Json] = {
+            sort: {**ids} for sort, ids in concrete_ids(world.sorts, name).items()
+        }
+        question: dict[str, Json] = {
+            **target.component, "sorts": sorts, "given": None, "operations": [], "delta": "each",
+            **({"consts": {**consts}} if consts else {}),
+        }  # fmt: skip
+        answer = GrowingAnswer.of(target.siblings.charter, question, target.session.judge.opaque)
+        identity = f"walk-{plan.seed}-{number}"
+        yield TargetWalk(number, identity, question, world, answer, plan.steps, prefix)
+
+
+def _begin_with(
+    chance: Random, question: Mapping[str, Json], world: OfferedWorld
+) -> tuple[OfferedWorld, list[Call]]:
+    """The world of a question of the suite, and some of its operations."""
+    sorts, consts = world_of(question)
+    calls = own_calls(question)
+    elements = {sort: tuple(names) for sort, names in sorts.items()}
+    count = chance.randint(min(1, len(calls)), len(calls))
+    return OfferedWorld(elements, {**world.consts, **consts}), calls[:count]
+
+
+def _judge(target: WalkTarget, seed: int, walks: Sequence[TargetWalk]) -> Iterator[JudgedWalk]:
+    """The walks as vectors, each once."""
+    judge = target.session.judge
+    items = {walk.number: _make_item(walk, seed) for walk in walks}
+    whole = [(items[walk.number].id, walk.last) for walk in walks
+             if walk.last is not None and walk.broken is None]  # fmt: skip
+    results, _ = join_results([(name, one) for name, one in whole if one is not None])
+    batch = BatchTexts.of(results, judge.observes)
+    found = iter(results.results)
+    seen: set[str] = set()
+    for walk in walks:
+        item = items[walk.number]
+        if walk.broken is not None:
+            assessment = Assessment(Verdict(item.id, walk.broken.kind, walk.broken.detail))
+        else:
+            assessment = assess(item, next(found), batch, judge, target.siblings)
+        if item.id not in seen:
+            seen.add(item.id)
+            result = None if walk.broken else walk.last
+            yield JudgedWalk(walk.number, item, assessment, len(walk.calls), walk.varies, result)
+
+
+def _make_item(walk: TargetWalk, seed: int) -> VectorItem:
+    """The vector of a walk: it is cut where the model has no answer to the rest."""
+    answer = walk.find_answer()
+    while answer is None:
+        walk.shorten()
+        answer = walk.find_answer()
+    why: dict[str, Json] = {"label": "", "obligations": [], "purpose": [], "source": "walk",
+           "title": f"walk {seed}/{walk.number}"}  # fmt: skip
+    names = sorted({str(call["operation"]) for call in walk.calls})
+    name, digest = canonical.digest(walk.whole), canonical.text_digest(_text(answer).decode())
+    sealed = {**answer, "question": name, "digest": digest}
+    texts = key(walk.whole), _text(sealed), key(why)
+    return VectorItem(name, *texts, " ".join(names))
+
+
+def _text(answer: Mapping[str, object]) -> bytes:
+    return orjson.dumps(answer, option=orjson.OPT_SORT_KEYS)

@@ -1,0 +1,239 @@
+"""Walks on a target: chooses one operation after the other in the state that was observed, and
+judges each step."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from random import Random
+
+from charter.formats.adapter import is_fault
+from charter.formats.canonical import Json
+from charter.formats.resolve import Unresolved
+from conform.adapters.base import AdapterBroken
+from conform.adapters.open_sessions import ShownSoFar
+from conform.console.errors import ModelBug
+from conform.judging.answer import CannotAnswer, GrowingAnswer, answer_of
+from conform.judging.automaton import AnswerJson
+from conform.judging.follow import CannotFollow, Follower, ObservedStep, Siblings
+from conform.judging.model import JudgeModel, assumes
+from conform.judging.read_result import Malformed
+from conform.judging.relabel import key
+from conform.walks.coverage import WalkCoverage
+from conform.walks.draw import ArgumentDrawer
+from conform.walks.offered import Offered, OfferedWorld
+from conform.walks.places import SeenValues, ValueFinder
+from conform.walks.seen_steps import StepReader
+
+CANDIDATES = 4
+"""Calls that are drawn in each state; the one with the rarest branch is taken."""
+IDLE = 0.5
+"""How much a call counts that changes no state, next to one that does."""
+_DRAWS = 40
+"""The most draws for the candidates of a state; some have no value."""
+
+Call = dict[str, Json]
+
+
+@dataclass(frozen=True, slots=True)
+class DrawnCall:
+    """A call, and the branch that the model takes."""
+
+    call: Call
+    branch: str
+    rarity: float
+
+
+@dataclass(slots=True)
+class TargetWalk:
+    """One walk. `question` has no operations, `calls` are those so far. `planned` are operations
+    that come before those that are chosen, of which so many are `left`. `seen` are the steps,
+    relabelled, `taken` the last two branches. `open`: it goes on. `varies`: an earlier step was
+    answered otherwise in a longer question."""
+
+    number: int
+    id: str
+    question: dict[str, Json]
+    world: OfferedWorld
+    answer: GrowingAnswer
+    left: int
+    planned: list[Call]
+    calls: list[Call] = field(default_factory=list)
+    branch: str = ""
+    taken: tuple[str, ...] = ()
+    seen: list[tuple[bytes, bytes]] = field(default_factory=list)
+    values: SeenValues = field(default_factory=SeenValues)
+    follower: Follower | None = None
+    last: ShownSoFar | None = None
+    broken: AdapterBroken | None = None
+    open: bool = True
+    varies: bool = False
+
+    @property
+    def has_begun(self) -> bool:
+        """Whether the target performed an operation, or broke."""
+        return bool(self.calls) and (self.last is not None or self.broken is not None)
+
+    @property
+    def whole(self) -> dict[str, Json]:
+        """The question with all operations so far."""
+        return {**self.question, "operations": [*self.calls]}
+
+    def find_answer(self) -> AnswerJson | None:
+        """The model's answer to all operations; None if it has none."""
+        if not self.answer.merged:
+            return self.answer.json()
+        try:
+            return answer_of(self.answer.model, self.whole, self.answer.opaque)
+        except CannotAnswer:
+            return None
+
+    def shorten(self) -> None:
+        """Leave out the last operation, and its step."""
+        self.calls.pop()
+        if self.last is not None:
+            result = self.last.result
+            del result.steps[len(self.calls) + 1 :]
+
+
+@dataclass(slots=True)
+class Walker:
+    """What the walks of a block share."""
+
+    siblings: Siblings
+    offered: Offered
+    reader: StepReader
+    finder: ValueFinder
+    operations: Sequence[str]
+    seed: int
+    coverage: WalkCoverage = field(default_factory=WalkCoverage)
+
+    def choose(self, walk: TargetWalk) -> bool:
+        """Choose the next call of a walk; False if none is possible, and the walk ends."""
+        if walk.planned:
+            call = walk.planned.pop(0)
+            try:
+                walk.answer.add(call)
+            except CannotAnswer:
+                walk.planned.clear()
+            else:
+                walk.calls.append(call)
+                walk.branch = ""
+                return True
+        if not walk.left:
+            walk.open = False
+            return False
+        walk.left -= 1
+        step = len(walk.calls) + 1
+        chance = Random(f"{self.seed}/{walk.number}/{step}")
+        found = self._draw(walk, chance)
+        for candidate in sorted(found, key=lambda one: -one.rarity):
+            try:
+                walk.answer.add(candidate.call)
+            except CannotAnswer:
+                continue
+            walk.calls.append(candidate.call)
+            walk.branch = candidate.branch
+            self.coverage.add(walk.taken, candidate.branch)
+            return True
+        walk.open = False
+        return False
+
+    def take(self, walk: TargetWalk, answer: ShownSoFar | AdapterBroken) -> None:
+        """Judge the newest step of a walk, or end it."""
+        if isinstance(answer, AdapterBroken):
+            walk.broken, walk.open = answer, False
+            return
+        walk.last = answer
+        walk.varies |= answer.varies
+        try:
+            read = self.reader.read(answer, key(walk.whole))
+        except Malformed:
+            walk.open = False
+            return
+        steps = list(zip(read.replies, read.states, strict=True))
+        before = len(walk.seen)
+        if walk.follower is None or steps[:before] != walk.seen:
+            walk.follower, walk.seen, before = None, [], 0
+            walk.values, walk.taken = SeenValues(), ()
+        for number, step in enumerate(steps[before:], before):
+            if not self._follow(walk, number, step):
+                walk.open = False
+        walk.open &= not answer.over and len(steps) == len(walk.calls) + 1
+
+    def _follow(self, walk: TargetWalk, number: int, step: tuple[bytes, bytes]) -> bool:
+        """Judge one step; False if the walk cannot be followed."""
+        reply, observation = map(self.reader.value, step)
+        operation = str(walk.calls[number - 1]["operation"]) if number else ""
+        walk.seen.append(step)
+        replied = self.finder.find_replied(operation, step[0]) if number else ()
+        walk.values.add(number, self.finder.find_observed(step[1]), replied)
+        try:
+            if walk.follower is None:
+                if number:
+                    return False
+                observes = self.reader.judge.observes
+                walk.follower = Follower(self.siblings, walk.question, observes, observation)
+                return True
+            if is_fault(reply):
+                return False
+            args = walk.calls[number - 1]["args"]
+            judged = walk.follower.step(ObservedStep(operation, args, reply, observation))
+        except CannotFollow:
+            return False
+        branch = judged.branches[0] if len(judged.branches) == 1 else walk.branch
+        if branch != walk.branch and number == len(walk.calls):
+            self.coverage.add(walk.taken, branch)
+        walk.taken = (*walk.taken, branch)[-2:]
+        return bool(walk.follower.states)
+
+    def _draw(self, walk: TargetWalk, chance: Random) -> list[DrawnCall]:
+        """Calls with a value in the state that was observed."""
+        drawer = ArgumentDrawer(self.offered, walk.world, walk.values, chance)
+        offered = walk.world.operations or self.operations
+        operations = [name for name in self.operations if name in offered]
+        found: list[DrawnCall] = []
+        for _ in range(_DRAWS if operations else 0):
+            operation = chance.choice(operations)
+            call: Call = {"operation": operation, "args": drawer.draw(operation)}
+            branches, moves = self._predict(walk, call)
+            if branches:
+                rarity = self.coverage.measure(walk.taken, branches[0])
+                rarity *= 1.0 if moves else IDLE
+                found.append(DrawnCall(call, branches[0], rarity))
+            if len(found) == CANDIDATES:
+                break
+        return found
+
+    def _predict(self, walk: TargetWalk, call: Call) -> tuple[list[str], bool]:
+        """The branches that the model may take in the states that the walk may be in, and whether
+        the state changes; none if it breaks an assumption, or has no value."""
+        follower = walk.follower
+        assert follower is not None
+        operation, args = str(call["operation"]), call["args"]
+        model: JudgeModel = self.siblings.charter
+        try:
+            meant = follower.resolved(ObservedStep(operation, args, None, None))
+        except (CannotFollow, Unresolved):
+            return [], False
+        try:
+            if not all(assumes(model, state, operation, meant.args) for state in follower.states):
+                return [], False
+            found = [
+                (outcome.branch, outcome.state != state)
+                for state in follower.states
+                for outcome in model.outcomes(state, operation, meant.args)
+            ]
+        except Exception as error:  # of the model, which has a class Undefined in each folder
+            if type(error).__name__ == "Undefined":
+                return [], False
+            problem = follower.failed(model, meant, error)
+            if isinstance(problem, ModelBug):
+                raise problem from error
+            return [], False
+        return sorted({branch for branch, _ in found}), any(moves for _, moves in found)
+
+
+def name_walk(seed: int, number: int) -> str:
+    """The name of a walk, as a person reads it."""
+    return f"walk {seed}/{number}"
