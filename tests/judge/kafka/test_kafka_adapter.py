@@ -424,3 +424,35 @@ def test_a_code_that_the_table_does_not_list_is_a_fault(prepared: targets.Prepar
     assert answer.replies() == ["BROKER_ID_NOT_REGISTERED"]
     assert answer.steps[-1].reply is not None and "fault" in answer.steps[-1].reply
     assert kafka.end() == 0
+
+
+def take_turns(kafka: Kafka, questions: list[Question]) -> list[Answer]:
+    """The answers to questions that are put as sessions, one step of each in turn."""
+    begun = [{**one.as_json(), "id": f"s{number}"} for number, one in enumerate(questions)]
+    said = [kafka.say({"run": 1, "end": [], "begin": begun, "steps": []})]
+    for step in range(max(len(one.operations) for one in questions)):
+        steps = [
+            {"id": f"s{number}", "nonce": "n-1", **one.operations[step]}
+            for number, one in enumerate(questions)
+            if step < len(one.operations)
+        ]
+        said.append(kafka.say({"run": 2, "end": [], "begin": [], "steps": steps}))
+    found = [Answer("ok", "", []) for _ in questions]
+    for message in said:
+        results = message["results"]
+        assert isinstance(results, list)
+        for result, answer in zip(results, _answers(message), strict=True):
+            found[int(result["id"][1:])].steps.extend(answer.steps)
+            over = f"no session {result['id']} is open"
+            assert (answer.status, answer.detail) in (("ok", ""), ("error", over))
+    return found
+
+
+def test_a_session_answers_as_its_question_while_others_are_open(kafka: Kafka) -> None:
+    """References lead to what was shown in other messages, and a fault ends a session alone."""
+    questions = [cluster().alter("b1", ["b1"]), faulty(), cluster(min_isr=1).alter("b1", ["b1"])]
+    assert kafka.welcome["sessions"] == 64
+    assert take_turns(kafka, questions) == kafka.ask_all(questions)
+    late = {"id": "s0", "nonce": "n-1", "operation": "failover", "args": {}}
+    said = kafka.say({"run": 3, "end": [], "begin": [], "steps": [late]})
+    assert [answer.detail for answer in _answers(said)] == ["no session s0 is open"]

@@ -46,6 +46,7 @@ public final class Adapter {
 
     private static void converse(Release release, BufferedReader in, OutputStream out) throws IOException {
         Question.Target target = new Question.Target(release, new Vocabulary(Map.of()));
+        Sessions sessions = new Sessions();
         for (String line = in.readLine(); line != null; line = in.readLine()) {
             Map<?, ?> message = (Map<?, ?>) Json.parse(line);
             if (message.containsKey("bye")) {
@@ -55,7 +56,7 @@ public final class Adapter {
                 target = new Question.Target(release, new Vocabulary(errors == null ? Map.of() : (Map<?, ?>) errors));
                 write(out, hello(release));
             } else {
-                write(out, run(target, message));
+                write(out, run(target, sessions, message));
             }
         }
     }
@@ -64,15 +65,21 @@ public final class Adapter {
         return "{\"hello\":1,\"name\":\"kafka-controller\",\"version\":" + Json.quote(release.version())
             + ",\"component\":\"controller\",\"capabilities\":" + Json.write(release.capabilities())
             + ",\"operations\":" + Json.write(Operations.names())
-            + ",\"observes\":[\"config\",\"partition\",\"registration\"]}";
+            + ",\"observes\":[\"config\",\"partition\",\"registration\"],\"sessions\":" + Sessions.MOST + "}";
     }
 
-    private static String run(Question.Target target, Map<?, ?> message) {
+    private static String run(Question.Target target, Sessions sessions, Map<?, ?> message) {
         Values values = new Values();
         StringBuilder results = new StringBuilder();
-        for (Object question : (List<?>) message.get("questions")) {
-            results.append(results.length() == 0 ? "" : ",");
-            Question.answer((Map<?, ?>) question, target, values, results);
+        if (message.containsKey("questions")) {
+            sessions.endAll();
+            for (Object each : (List<?>) message.get("questions")) {
+                Map<?, ?> question = (Map<?, ?>) each;
+                results.append(results.length() == 0 ? "" : ",");
+                new Question(question, target, values).answer((List<?>) question.get("operations"), values, results);
+            }
+        } else {
+            sessions.answer(message, target, values, results);
         }
         StringBuilder out = new StringBuilder("{\"run\":").append(Json.write(message.get("run"))).append(",\"values\":");
         values.appendTo(out);
@@ -84,7 +91,8 @@ public final class Adapter {
         Map<?, ?> question = (Map<?, ?>) Json.parse(text);
         Values values = new Values();
         StringBuilder result = new StringBuilder();
-        Question.answer(question, new Question.Target(release, new Vocabulary(null)), values, result);
+        Question.Target target = new Question.Target(release, new Vocabulary(null));
+        new Question(question, target, values).answer((List<?>) question.get("operations"), values, result);
         Map<?, ?> answer = (Map<?, ?>) Json.parse(result.toString());
         StringBuilder out = new StringBuilder();
         List<?> operations = (List<?>) question.get("operations");

@@ -6,52 +6,63 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 
-/** One question put to a new controller, step by step. */
+/**
+ * One question put to a new controller, step by step. A session is one whose operations come in several
+ * messages; it is over after a fault, and when it was refused.
+ */
 final class Question {
     private static final int NONE = -1;
 
     private final Map<?, ?> asked;
-    private final Vocabulary vocabulary;
-    private final Values values;
-    private final Names names;
-    private final Subject subject;
+    private final Target target;
+    /** What was shown; the values of the message too, unless a session has its own for all of its messages. */
+    private final Values known;
     private final List<Integer> replies = new ArrayList<>();
     private final List<Integer> observations = new ArrayList<>();
-    private final StringBuilder steps = new StringBuilder("[");
-    private boolean everyStep;
     private final Set<Integer> deltas = new HashSet<>();
+    private boolean everyStep;
     private boolean imageFailed;
+    private boolean over;
+    private Names names;
+    private Subject subject;
+    private Values values;
+    private StringBuilder steps;
 
-    private Question(Map<?, ?> asked, Target target, Values values) {
+    Question(Map<?, ?> asked, Target target, Values known) {
         this.asked = asked;
-        this.vocabulary = target.vocabulary();
-        this.values = values;
-        this.names = new Names((Map<?, ?>) asked.get("sorts"));
-        this.subject = new Subject(target.release(), names);
+        this.target = target;
+        this.known = known;
     }
 
     /** What is driven, and the words it is heard in. */
     record Target(Release release, Vocabulary vocabulary) { }
 
-    /** Appends the result of the question, whatever happens to it. */
-    static void answer(Map<?, ?> asked, Target target, Values values, StringBuilder out) {
+    boolean isOver() {
+        return over;
+    }
+
+    /** Begins if it has not begun, performs operations, and appends the result, whatever happens. */
+    void answer(List<?> operations, Values message, StringBuilder out) {
+        values = message;
+        steps = new StringBuilder("[");
         String status = "ok";
         String detail = "";
-        String steps = "[]";
-        Question question = null;
         try {
-            question = new Question(asked, target, values);
-            question.run();
+            run(operations);
         } catch (Refusal refusal) {
             status = refusal.status();
             detail = refusal.getMessage();
+            over = true;
         } catch (RuntimeException | LinkageError broken) {
             status = "error";
             detail = broken + " at " + (broken.getStackTrace().length > 0 ? broken.getStackTrace()[0] : "?");
+            over = true;
         }
-        if (question != null) {
-            steps = question.steps.append(']').toString();
-        }
+        append(asked, status, detail, steps.append(']').toString(), out);
+    }
+
+    /** Appends the result of a question, or of a step of a session. */
+    static void append(Map<?, ?> asked, String status, String detail, String steps, StringBuilder out) {
         out.append("{\"id\":").append(Json.write(asked.get("id")));
         out.append(",\"nonce\":").append(Json.write(asked.get("nonce")));
         out.append(",\"status\":\"").append(status);
@@ -59,12 +70,17 @@ final class Question {
         out.append(",\"steps\":").append(steps).append('}');
     }
 
-    private void run() {
-        boundaries(asked.get("delta"));
-        Loader.load(subject, (Map<?, ?>) asked.get("given"));
-        record(NONE, true);
-        for (Object step : (List<?>) asked.get("operations")) {
+    private void run(List<?> operations) {
+        if (subject == null) {
+            names = new Names((Map<?, ?>) asked.get("sorts"));
+            subject = new Subject(target.release(), names);
+            boundaries(asked.get("delta"));
+            Loader.load(subject, (Map<?, ?>) asked.get("given"));
+            record(NONE, true);
+        }
+        for (Object step : operations) {
             if (!run((Map<?, ?>) step)) {
+                over = true;
                 return;
             }
         }
@@ -85,16 +101,16 @@ final class Question {
         int before = subject.recordCount();
         try {
             String reply = operation.run(subject, arguments);
-            record(values.index(reply), subject.recordCount() != before || name.equals("failover"));
+            record(known.index(reply), subject.recordCount() != before || name.equals("failover"));
             return true;
         } catch (Refusal refusal) {
             throw refusal;
         } catch (RuntimeException thrown) {
-            String word = vocabulary.word(name, thrown);
+            String word = target.vocabulary().word(name, thrown);
             if (word == null && Vocabulary.isOurs(thrown)) {
                 throw thrown;
             }
-            record(values.index(word == null ? fault(thrown) : rejected(word)), true);
+            record(known.index(word == null ? fault(thrown) : rejected(word)), true);
             return word != null;
         }
     }
@@ -110,11 +126,16 @@ final class Question {
 
     private void record(int reply, boolean changed) {
         int step = observations.size();
-        int observed = changed ? values.index(subject.observe()) : observations.get(step - 1);
+        int observed = changed ? known.index(subject.observe()) : observations.get(step - 1);
         replies.add(reply);
         observations.add(observed);
-        steps.append(step == 0 ? "[" : ",[").append(reply).append(',').append(observed);
+        steps.append(steps.length() == 1 ? "[" : ",[").append(sent(reply)).append(',').append(sent(observed));
         steps.append(',').append(image(step)).append(']');
+    }
+
+    /** The index in this message of something that is known. */
+    private int sent(int index) {
+        return values == known || index == NONE ? index : values.index(known.text(index));
     }
 
     /** The index of what the broker's image shows at a boundary; what its image throws stands in its place, once. */
@@ -136,6 +157,6 @@ final class Question {
     private Object shown(int step, boolean reply) {
         List<Integer> indices = reply ? replies : observations;
         int index = step < indices.size() ? indices.get(step) : NONE;
-        return index == NONE ? null : values.parsed(index);
+        return index == NONE ? null : known.parsed(index);
     }
 }
