@@ -15,6 +15,7 @@ from tests.support.comparing.modelled import Compared
 from tests.support.comparing.sampled import sample
 from tests.support.comparing.solved import Agreement, random_args
 from tests.support.drawn.drawn_charters import (
+    assuming_text,
     component_text,
     draw,
     mailing_text,
@@ -27,7 +28,7 @@ from tests.support.engines import both, counts, natively, verdicts
 from tests.support.tla import tlc
 
 from charter import api
-from charter.analysis.environment import list_offered
+from charter.analysis.environment import list_offered, offers
 from charter.core import expressions
 from charter.core import nodes as n
 from charter.core.operators import OPERATORS
@@ -43,6 +44,7 @@ COMPONENTS = [0, 1, 4, 6, 9]
 SUMMING = [1, 4]
 PICKING = [1, 4]
 PICKED_FROM = range(40)
+ASSUMING = [0, 1, 4, 8]
 SYSTEMS = [1, 3, 4, 7, 8, 9]
 """Seeds of charters that have many states."""
 MAILING = [1, 3, 6, 7]
@@ -113,6 +115,22 @@ def test_every_transition_is_as_defined_when_a_component_picks_from_sets(
 ) -> None:
     tally = compare_engines(draw(picking_text, seed), True, tmp_path)
     assert tally.states >= 20 and tally.moves > 20 * tally.states
+
+
+@pytest.mark.parametrize("seed", sample(ASSUMING, 1))
+def test_every_transition_is_as_defined_when_operations_assume_something(
+    seed: int, tmp_path: Path
+) -> None:
+    model = draw(assuming_text, seed)
+    tally = compare_engines(model, True, tmp_path)
+    assert tally.states >= 20 and tally.moves > 10 * tally.states
+    free = natively(api.load_text(drop_assumptions(model)), model.instances[0], most_states=MOST)
+    assert free.counts.generated > tally.moves
+
+
+def drop_assumptions(model: n.Model) -> str:
+    text = model.components[0].span.source.text
+    return "\n".join(x for x in text.split("\n") if not x.startswith("    assume "))
 
 
 def empty_picks(seeds: Iterable[int]) -> list[str]:
@@ -187,6 +205,26 @@ def test_z3_allows_the_same_outcomes_when_nested_types_are_drawn(seed: int) -> N
         args = random_args(machine, operation, rng, state)
         agreement.compare(state, operation, args)
         state = rng.choice(machine.outcomes(state, operation, args)).state
+
+
+@pytest.mark.parametrize("seed", ASSUMING[:2])
+def test_z3_allows_nothing_where_an_assumption_is_false(seed: int) -> None:
+    model = draw(assuming_text, seed)
+    machine, rng = Machine.of(model, model.instances[0]), Random(seed)
+    agreement = Agreement.of(machine)
+    state, refused = machine.initial(), 0
+    for _ in range(3):
+        for operation in sorted(machine.operations):
+            args = random_args(machine, operation, rng, state)
+            if offers(machine, state, operation, args):
+                assert agreement.compare(state, operation, args) > 0
+            else:
+                called = agreement.call(state, operation, args)
+                assert agreement.solver.possible(called) is False
+                refused += 1
+        offered = [*list_offered(machine, state)]
+        state = rng.choice(machine.outcomes(state, *rng.choice(offered))).state
+    assert refused > 0
 
 
 @pytest.mark.parametrize(("write", "seed"), CHECKED)

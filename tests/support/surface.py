@@ -228,7 +228,11 @@ guards = st.tuples(st.lists(unlabelled, max_size=2), st.lists(labelled, max_size
 )  # a label reaches to the next one
 branches = block(nodes.Branch, names, citations, guards, bodies)
 groups = block(nodes.AnyOrder, some(branches, least=1))
-operations = block(nodes.Operation, names, params, types, citations, some(lets | branches | groups))
+assumptions = item(nodes.Assume, st.none(), st.just(()), expressions) | item(
+    nodes.Assume, names, citations, expressions
+)
+lines = lets | assumptions | branches | groups
+operations = block(nodes.Operation, names, params, types, citations, some(lines))
 kinds = st.sampled_from(["durable", "volatile", "ghost"])
 states = st.one_of(
     item(nodes.StateDecl, names, types, small, kinds),

@@ -438,8 +438,10 @@ def _scopes(model: n.Model) -> Iterator[_Scope]:
         yield _Scope.of(part for part in (live.trigger, live.goal) if part is not None)
     for component in model.components:
         for operation in component.operations:
+            free = () if model.systems else operation.params
+            for assumed in operation.assumes:
+                yield _Scope.of((assumed.condition,), (), operation.params, free)
             for b in operation.branches:
-                free = () if model.systems else operation.params
                 lines = (*b.lets, *b.body)
                 yield _Scope.of(branch_expressions(b), lines, operation.params, free)
     for system in model.systems:

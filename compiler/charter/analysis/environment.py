@@ -42,8 +42,9 @@ def list_offered(machine: Machine, state: State) -> Iterator[tuple[str, tuple[Va
 
 
 def offers(machine: Machine, state: State, name: str, args: tuple[Value, ...]) -> bool:
-    """Whether the instance offers an operation with these arguments in a state."""
-    conditions = [condition for of, condition in machine.instance.only if of == name]
+    """Whether an operation can be called with these arguments in a state: the instance offers it,
+    and its assumptions hold."""
+    conditions = machine.conditions(name)
     if not conditions:
         return True
     params = machine.operations[name].params

@@ -21,6 +21,8 @@ from types import ModuleType
 _TUPLE = ""
 _PLAIN = frozenset({int, str, type(None)})
 """What is written as it is. Nodes hold no subclasses of these, such as members of an `IntEnum`."""
+Reader = Callable[[object], tuple[object, ...]]
+"""Gives the cells of an object."""
 _TRUE, _FALSE = object(), object()
 """Truth values in rows that are not written yet."""
 _JSON = json.JSONEncoder(
@@ -31,12 +33,14 @@ _JSON = json.JSONEncoder(
 @dataclass(frozen=True, slots=True)
 class _Fields:
     """The fields of a class in the order of a row: those given by position, then those by name.
-    Equal objects agree in those that are `compared`."""
+    Equal objects agree in those that are `compared`. Digests have those that may be `absent` only
+    where they are not empty, so that a new one changes no digest of what does not use it."""
 
     make: Callable[..., object]
     placed: tuple[str, ...]
     named: tuple[str, ...]
     compared: tuple[str, ...]
+    absent: tuple[str, ...]
 
     @staticmethod
     def of(made: type) -> _Fields:
@@ -45,7 +49,8 @@ class _Fields:
             made,
             tuple(field.name for field in chosen if not field.kw_only),
             tuple(field.name for field in chosen if field.kw_only),
-            tuple(field.name for field in fields(made) if field.compare),
+            tuple(f.name for f in fields(made) if f.compare and not f.metadata.get("absent")),
+            tuple(f.name for f in fields(made) if f.metadata.get("absent")),
         )
 
 
@@ -62,8 +67,8 @@ class Rows:
 
     def encode(self, tree: object) -> bytes:
         """The bytes of a tree."""
-        names = {made: (*it.placed, *it.named) for made, it in self._fields.items()}
-        return zlib.compress(_rows(tree, names), level=1)
+        read = {made: _reader((*it.placed, *it.named)) for made, it in self._fields.items()}
+        return zlib.compress(_rows(tree, read), level=1)
 
     def decode(self, data: bytes) -> object:
         """The inverse of `encode`. Only for bytes that it made."""
@@ -73,11 +78,14 @@ class Rows:
     def digest(self, tree: object, omitted: Collection[str] = ()) -> str:
         """The same for equal trees. Fields with an `omitted` name, of any class, do not change
         it."""
-        names = {
-            made: [name for name in it.compared if name not in omitted]
+        read = {
+            made: _reader(
+                [name for name in it.compared if name not in omitted],
+                [name for name in it.absent if name not in omitted],
+            )
             for made, it in self._fields.items()
         }
-        return sha256(_rows(tree, names)).hexdigest()
+        return sha256(_rows(tree, read)).hexdigest()
 
     def _make(self, rows: list[list[object]]) -> object:
         """The object of the last row."""
@@ -95,11 +103,10 @@ class Rows:
         return done[-1]
 
 
-def _rows(tree: object, names: Mapping[type, Sequence[str]]) -> bytes:
-    """The rows of a tree with these fields of each class."""
+def _rows(tree: object, read: Mapping[type, Reader]) -> bytes:
+    """The rows of a tree with what is read of each class."""
     numbers: dict[tuple[object, ...], tuple[int]] = {}
     by_identity: dict[int, tuple[int]] = {}
-    read = {kind: _reader(fields) for kind, fields in names.items()}
 
     def number(item: object) -> tuple[int]:
         """The number of the row of a tuple or a node."""
@@ -125,8 +132,16 @@ def _rows(tree: object, names: Mapping[type, Sequence[str]]) -> bytes:
     return _JSON.encode([*numbers]).encode()
 
 
-def _reader(names: Sequence[str]) -> Callable[[object], tuple[object, ...]]:
-    """Gives the fields of an object with these names."""
+def _reader(names: Sequence[str], absent: Sequence[str] = ()) -> Reader:
+    """Gives the fields of an object with these names, then those that may be `absent`, each after
+    its name, where they are not empty."""
+    if absent:
+        always = _reader(names)
+        more = [(name, attrgetter(name)) for name in absent]
+        return lambda item: (
+            *always(item),
+            *(cell for name, read in more if (value := read(item)) for cell in (name, value)),
+        )
     if not names:
         return lambda item: ()
     read = attrgetter(*names)

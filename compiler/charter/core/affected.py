@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 from charter.core import nodes as n
 from charter.core import types as t
-from charter.core.walk import branch_expressions, line_expressions, nodes, statement_expressions
+from charter.core.walk import line_expressions, nodes, operation_expressions, statement_expressions
 
 Declared = tuple[str, str]
 """A function ("", its name), an operation or a step (its machine, its name), or the rest of a
@@ -112,8 +112,8 @@ def list_called(one: Body, parts: Mapping[str, str]) -> Iterator[Declared]:
     match one:
         case n.Function():
             yield from _functions((one.body,))
-        case n.Operation(branches=branches):
-            yield from _functions(e for branch in branches for e in branch_expressions(branch))
+        case n.Operation():
+            yield from _functions(operation_expressions(one))
         case n.Step():
             yield from _functions(e for line in one.body for e in statement_expressions(line))
             calls = (line for line in one.body if isinstance(line, n.CallOperation))

@@ -1,8 +1,7 @@
 """Defines core, the typed tree that everything after the checker reads.
 
-Differences from the surface tree: names are resolved, every expression has its type, nested updates
-and several binders are expanded, constructor calls and built-ins have nodes of their own, channels
-have become state, and finite types used as domains are `Domain` nodes.
+Unlike in the surface tree names are resolved, every expression has a type, nested updates and
+several binders are expanded. Constructors, built-ins and finite types as domains have own nodes.
 """
 
 from __future__ import annotations
@@ -250,14 +249,24 @@ class Branch(Placed, Generic[E_co]):
 
 
 @dataclass(frozen=True, slots=True)
+class Assumption(Placed, Generic[E_co]):
+    """What holds whenever the environment calls an operation; it may read ghost state."""
+
+    label: str
+    condition: E_co
+    citations: tuple[Citation, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Operation(Placed, Generic[E_co]):
-    """Total: the first branch (or group) with a true guard is taken."""
+    """Takes the first branch (or group) with a true guard; no value if an assumption is false."""
 
     name: str
     params: tuple[Param, ...]
     result: Type
     branches: tuple[Branch[E_co], ...]
     citations: tuple[Citation, ...]
+    assumes: tuple[Assumption[E_co], ...] = field(default=(), metadata={"absent": True})
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from functools import lru_cache
 
 from charter.core import nodes as n
 from charter.core import types as t
-from charter.core.walk import children
+from charter.core.by_identity import ByIdentity
+from charter.core.walk import children, nodes
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,8 +103,8 @@ def limits_of(kind: t.Type) -> set[str]:
 
 
 def select_printed(model: n.Model, component: n.Component) -> n.Model:
-    """`model` with only the functions, types and constants in the generated model of a component,
-    which has no ghost state."""
+    """`model` with only the functions, types and constants in the generated model of a
+    component."""
     mentioned, consts = _in_model(model, component)
     return mentioned.keep(model, consts)
 
@@ -151,11 +153,54 @@ def constants(e: n.Expr) -> set[str]:
             return set()
 
 
-def expressions(component: n.Component) -> Iterator[n.Expr]:
-    """Every expression of a component that is not only for ghost state."""
+def list_modelled(component: n.Component) -> tuple[n.StateVar, ...]:
+    """The state in the generated model of a component: without the ghost state that assumptions do
+    not depend on."""
+    return _list_modelled(ByIdentity(component))
+
+
+@lru_cache(maxsize=8)
+def _list_modelled(of: ByIdentity[n.Component]) -> tuple[n.StateVar, ...]:
+    """Kept, since it is needed for each step of a question."""
+    component = of.held
     ghosts = {v.name for v in component.state if v.kind == "ghost"}
-    yield from (v.initial for v in component.state if v.name not in ghosts)
+    assumed = (one.condition for o in component.operations for one in o.assumes)
+    needed, found = set[str](), _list_read(assumed, {}) & ghosts
+    while found != needed:
+        needed = set(found)
+        for operation in component.operations:
+            for branch in operation.branches:
+                locals_ = {
+                    line.name: line.domain if isinstance(line, n.Pick) else line.value
+                    for line in (*branch.lets, *branch.body)
+                    if not isinstance(line, n.Assign)
+                }
+                for line in branch.body:
+                    if isinstance(line, n.Assign) and line.variable in needed:
+                        found |= _list_read([line.value], locals_) & ghosts
+    return tuple(v for v in component.state if v.name in needed or v.name not in ghosts)
+
+
+def _list_read(exprs: Iterable[n.Expr], locals_: Mapping[str, n.Expr]) -> set[str]:
+    """The variables that expressions read, also by these locals."""
+    found, known, waiting = set[str](), set[str](), [*exprs]
+    while waiting:
+        for e in nodes(waiting.pop()):
+            if isinstance(e, n.StateRef):
+                found.add(e.name)
+            elif isinstance(e, n.Local) and e.name in locals_ and e.name not in known:
+                known.add(e.name)
+                waiting.append(locals_[e.name])
+    return found
+
+
+def expressions(component: n.Component) -> Iterator[n.Expr]:
+    """Every expression of a component in its generated model."""
+    kept = list_modelled(component)
+    ghosts = {v.name for v in component.state} - {v.name for v in kept}
+    yield from (v.initial for v in kept)
     for operation in component.operations:
+        yield from (assumed.condition for assumed in operation.assumes)
         for branch in operation.branches:
             yield branch.reply
             yield from (bind.value for bind in branch.lets)

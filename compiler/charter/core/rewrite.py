@@ -64,7 +64,8 @@ def _operation(operation: ir.Operation, rule: Rule) -> ir.Operation:
         )
         for branch in operation.branches
     )
-    return replace(operation, branches=tuple(branches))
+    assumes = (replace(c, condition=whole(c.condition)) for c in operation.assumes)
+    return replace(operation, branches=tuple(branches), assumes=tuple(assumes))
 
 
 def rewrite_step(step: ir.Step, rule: Rule) -> ir.Step:

@@ -259,6 +259,9 @@ def _component(component: ir.Component) -> Iterator[str]:
     for operation in component.operations:
         head = f"  operation {operation.name}({_params(operation.params)})"
         yield f"{head} -> {show_type(operation.result)}{_cites(operation.citations)}"
+        for assumed in operation.assumes:
+            cites = _cites(assumed.citations)
+            yield f"    assume {assumed.label}: {show_expr(assumed.condition)}{cites}"
         for branch in operation.branches:
             yield from _branch(branch)
     for seen in component.observables:

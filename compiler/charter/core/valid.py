@@ -161,6 +161,9 @@ class _Checker:
 
     def operation(self, operation: ir.Operation) -> None:
         params = {param.name: param.type for param in operation.params}
+        for assumed in operation.assumes:
+            self.expr(assumed.condition, params)
+            self.agree(assumed.condition, ty.Bool(), f"an assumption of {operation.name}")
         for branch in operation.branches:
             where = f"{operation.name}/{branch.name}"
             names = dict(params)

@@ -209,6 +209,13 @@ def branch_expressions(branch: ir.Branch) -> tuple[ir.Expr, ...]:
     return (*lets, *guard, *faults, *body, branch.reply)
 
 
+def operation_expressions(operation: ir.Operation) -> Iterator[ir.Expr]:
+    """The expressions of the assumptions and the branches of an operation."""
+    yield from (assumed.condition for assumed in operation.assumes)
+    for branch in operation.branches:
+        yield from branch_expressions(branch)
+
+
 def instances_of(model: ir.Model) -> Iterator[ir.Instance]:
     """The instances of a model and of its scenarios."""
     yield from model.instances
@@ -260,8 +267,7 @@ def machine_rules(model: ir.Model) -> Iterator[ir.Expr]:
     """Every expression of the operations and steps of a model."""
     for component in model.components:
         for operation in component.operations:
-            for branch in operation.branches:
-                yield from branch_expressions(branch)
+            yield from operation_expressions(operation)
     for system in model.systems:
         for step in system.steps:
             yield from (e for line in step.body for e in statement_expressions(line))

@@ -200,6 +200,7 @@ def _branches(operation: sx.Operation) -> Iterator[Topic]:
     for item in operation.body:
         if isinstance(item, sx.Let):
             lets.append(item)
+        if isinstance(item, sx.Let | sx.Assume):
             continue
         group = item.branches if isinstance(item, sx.AnyOrder) else (item,)
         several = group if len(group) > 1 else ()

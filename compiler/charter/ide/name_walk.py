@@ -183,6 +183,9 @@ class NameWalk:
             case sx.Conjunct(label=sx.Name() as label):
                 key = ("conjunct", at.machine, at.operation, at.branch, label.text)
                 self.declare(key, label, node, "condition", squeeze(node.span, node.span.end))
+            case sx.Assume(label=sx.Name() as label):
+                key = ("conjunct", at.machine, at.operation, "", label.text)
+                self.declare(key, label, node, "condition", squeeze(node.span, node.span.end))
             case sx.SetupDecl() | sx.FragmentDecl():
                 return self._walk_shared(node)
             case sx.InstanceDecl(name=name):

@@ -216,9 +216,8 @@ def _head(branch: ir.Branch) -> Span:
 
 
 def mutate(model: ir.Model, made: MadeMutant) -> ir.Model:
-    """`model` with the mutant. Its properties, ghost state, scenarios and instances keep the
-    meaning that they have without it: they call copies of the functions that the mutant
-    changes."""
+    """`model` with the mutant. Properties, assumptions, ghost state, scenarios and instances keep
+    their meaning: they call copies of the functions that the mutant changes."""
     declaration, rule = made.declaration, made.rule
     match declaration:
         case ir.Function():

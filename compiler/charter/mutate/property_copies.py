@@ -1,5 +1,5 @@
-"""Keeps the meaning of properties, ghost state, scenarios and instances when a function is mutated
-that both they and the rules call: they call a copy of the function as it was."""
+"""Keeps the meaning of properties, assumptions, ghost state, scenarios and instances when a
+function is mutated that both they and the rules call: they call a copy of it as it was."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ def _callers(model: ir.Model, function: str) -> frozenset[str]:
 def _component(component: ir.Component, copied: Callable[[], Rule]) -> ir.Component:
     ghosts = ghosts_of(component)
     operations = tuple(
-        _same(operation, replace(operation, branches=tuple(
+        _same(operation, replace(operation, assumes=_assumes(operation, copied), branches=tuple(
             # A rewritten line is of the same kind.
             replace(branch, body=cast(
                 "tuple[ir.Change, ...]",
@@ -85,6 +85,12 @@ def _component(component: ir.Component, copied: Callable[[], Rule]) -> ir.Compon
         for operation in component.operations
     )  # fmt: skip
     return replace(component, operations=operations)
+
+
+def _assumes(operation: ir.Operation, copied: Callable[[], Rule]) -> tuple[ir.Assumption, ...]:
+    """The assumptions of an operation, which call the copies."""
+    assumes = operation.assumes
+    return tuple(replace(one, condition=fold(one.condition, copied())) for one in assumes)
 
 
 def _system(system: ir.System, copied: Callable[[], Rule]) -> ir.System:

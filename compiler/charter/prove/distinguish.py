@@ -8,7 +8,7 @@ from typing import Literal
 
 from charter.core import nodes as n
 from charter.core import types as t
-from charter.core.walk import branch_expressions, nodes
+from charter.core.walk import nodes, operation_expressions
 from charter.prove.program import EncodingOptions, SymbolicProgram, build, possible
 from charter.prove.replay import ReplayError, SolverTransition, expect, read_transition
 from charter.prove.single_step import loadable
@@ -303,7 +303,7 @@ def _text(program: SymbolicProgram, name: str) -> tuple[n.Operation, tuple[n.Fun
     operation = next(o for o in program.component.operations if o.name == name)
     functions = program.encoder.functions
     reached: dict[str, n.Function] = {}
-    queue = [e for b in operation.branches for e in branch_expressions(b)]
+    queue = [*operation_expressions(operation)]
     while queue:
         for node in nodes(queue.pop()):
             if isinstance(node, n.Call) and node.function not in reached:

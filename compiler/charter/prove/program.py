@@ -178,17 +178,16 @@ def _encode_offers(
     operations: tuple[OperationCode, ...],
     view: View,
 ) -> list[Term]:
-    """The conditions of the instance on the arguments; a call for which one has no value is not
-    offered."""
+    """The conditions of calls, by the instance and by assumptions; a call for which one has no
+    value is not offered."""
     terms, parts = encoder.terms, []
-    for name, condition in machine.instance.only:
-        for code in operations:
-            if code.name == name:
-                declared = machine.operations[name].params
-                names = {p.name: sym for p, sym in zip(declared, code.params, strict=True)}
-                value, defined = encoder.condition(condition, view, names)
-                called = terms.or_(*(view.took[b.name] for b in code.branches))
-                parts.append(terms.implies(called, terms.and_(value, defined)))
+    for code in operations:
+        for condition in machine.conditions(code.name):
+            declared = machine.operations[code.name].params
+            names = {p.name: sym for p, sym in zip(declared, code.params, strict=True)}
+            value, defined = encoder.condition(condition, view, names)
+            called = terms.or_(*(view.took[b.name] for b in code.branches))
+            parts.append(terms.implies(called, terms.and_(value, defined)))
     return parts
 
 

@@ -75,10 +75,14 @@ class Evaluator(Expressions):
         self, operation: n.Operation, state: State, args: tuple[Value, ...]
     ) -> tuple[Outcome, ...]:
         """All allowed outcomes: of the first branch with a true guard or, where that stands in an
-        `in any order` group, of every branch of the group with a true guard."""
+        `in any order` group, of every branch of the group with a true guard. Raises EvaluationError
+        where an assumption is false."""
         scope, names = Scope(self.universe, state), _bind(operation.params, args)
         found: list[tuple[Outcome, ...]] = []
         group = 0
+        for assumed in operation.assumes:
+            if not self.value(assumed.condition, scope, names):
+                raise EvaluationError(describe_broken(operation, assumed), assumed.span)
         for branch in operation.branches:
             if found and (group == 0 or branch.group != group):
                 break
@@ -298,6 +302,11 @@ class Evaluator(Expressions):
                 after[whole] = value if position is None else _put(work[whole], position, value)
             local = {**names, line.result: outcome.reply} if line.result else names
             yield outcome.branch, local, after
+
+
+def describe_broken(operation: n.Operation, assumed: n.Assumption) -> str:
+    """Why an operation has no value where an assumption is false."""
+    return f"{operation.name} happens where its assumption is false: `{assumed.span.quote()}`"
 
 
 def _has_room(kind: Content, lies: Value, universe: Universe) -> bool:

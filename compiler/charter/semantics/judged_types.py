@@ -9,6 +9,7 @@ from typing import assert_never
 from charter.core import nodes as n
 from charter.core import types as t
 from charter.core.expressions import E_co
+from charter.core.reach import list_modelled
 from charter.formats.canonical import Json
 
 Paths = frozenset[tuple[str, ...]]
@@ -27,7 +28,7 @@ def collect_judged_types(component: n.Component[E_co]) -> dict[str, Json]:
             text, whole = _project(variable.type, frozenset(seen))
             observes[variable.name] = text
             mentioned += whole
-    state = {v.name: v.type for v in component.state if v.kind != "ghost"}
+    state = {v.name: v.type for v in list_modelled(component)}
     kinds = [*replies.values(), *state.values()]
     several = _several(kinds) or any(map(_has_unsorted, kinds))
     return {

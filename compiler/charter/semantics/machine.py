@@ -13,6 +13,7 @@ from charter.core import types as t
 from charter.core.by_identity import ByIdentity
 from charter.core.expressions import E_co
 from charter.core.nodes import S_co, Value
+from charter.core.reach import list_modelled
 from charter.core.transition import argument
 from charter.formats.canonical import Json
 from charter.formats.opaque import OpaqueTypes
@@ -102,6 +103,13 @@ class Machine(Generic[E_co, S_co]):
         return self.evaluator.universe
 
     @property
+    def modelled(self) -> tuple[n.StateVar, ...]:
+        """The state of a component that its outcomes depend on: without the ghost state that no
+        assumption needs."""
+        assert self.component is not None
+        return list_modelled(self.component)
+
+    @property
     def labels(self) -> tuple[str, ...]:
         """All branches of a component's operations, all steps of a system."""
         if self.component is None:
@@ -112,6 +120,15 @@ class Machine(Generic[E_co, S_co]):
             if isinstance(operation, n.Operation)
             for branch in operation.branches
         )
+
+    def conditions(self, operation: str) -> tuple[E_co, ...]:
+        """What holds of state and arguments wherever the environment calls an operation: what the
+        instance says of it, then what the operation assumes."""
+        chosen = self.operations[operation]
+        only = tuple(condition for of, condition in self.instance.only if of == operation)
+        if isinstance(chosen, n.Step):
+            return only
+        return (*only, *(assumed.condition for assumed in chosen.assumes))
 
     def scope(
         self,

@@ -11,7 +11,7 @@ import re
 from collections.abc import Mapping, Sequence
 
 from charter.core import nodes as n
-from charter.core.walk import branch_expressions, nodes
+from charter.core.walk import nodes, operation_expressions
 
 TINY = "tiny"
 """The start of the names of instances that are small enough for a search."""
@@ -70,7 +70,7 @@ def _constants_read(model: n.Model, component: str) -> frozenset[str]:
     exprs = [f.body for f in model.functions]
     exprs += [p.body for p in model.properties if p.machine == component]
     for one in (c for c in model.components if c.name == component):
-        exprs += [e for o in one.operations for b in o.branches for e in branch_expressions(b)]
+        exprs += [e for o in one.operations for e in operation_expressions(o)]
     return frozenset(x.name for e in exprs for x in nodes(e) if isinstance(x, n.ConstRef))
 
 

@@ -164,7 +164,8 @@ def drop_citations(model: n.Model) -> n.Model:
 
 def _drop_citations(operation: n.Operation) -> n.Operation:
     branches = tuple(replace(branch, citations=()) for branch in operation.branches)
-    return replace(operation, branches=branches, citations=())
+    assumes = tuple(replace(assumed, citations=()) for assumed in operation.assumes)
+    return replace(operation, branches=branches, citations=(), assumes=assumes)
 
 
 def bounds_digests(model: n.Model, component: str) -> dict[str, str]:

@@ -203,7 +203,7 @@ class WithdrawnUses:
         """The values of a counter in a state. A variable of such values alone (the newest, or the
         newest of each key) only counts, if another one holds some."""
         machine = self.explored.opened.machine
-        several = [v for v in machine.variables if v.kind != "ghost" and kind in t.inside(v.type)]
+        several = [v for v in machine.modelled if kind in t.inside(v.type)]
         held: Held = {}
         for variable in [v for v in several if not _counts(v.type)] or several:
             entries = _entries(variable.type, state[variable.name], machine, (variable.name,))

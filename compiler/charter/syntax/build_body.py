@@ -359,8 +359,21 @@ def _any_order(reader: TreeReader, node: Tree) -> nodes.AnyOrder:
     return attach_comments(reader, node, item)
 
 
-def _member(reader: TreeReader, node: Tree) -> nodes.Let | nodes.Branch | nodes.AnyOrder:
+def _assume(reader: TreeReader, node: Tree) -> nodes.Assume:
+    label, cites, condition = node.children
+    item = nodes.Assume(
+        optional_name(reader, label),
+        citations(reader, cites),
+        expr(reader, condition),
+        span=reader.span(node),
+    )
+    return attach_comments(reader, node, item)
+
+
+def _member(reader: TreeReader, node: Tree) -> nodes.OperationLine:
     match node.rule:
+        case "assume":
+            return _assume(reader, node)
         case "let":
             return let(reader, node)
         case "branch":

@@ -65,6 +65,7 @@ ITEMS: Final = (
             "observed",
             "part_decl",
             "channel_decl",
+            "assume",
             "let",
             "let_call",
             "call",

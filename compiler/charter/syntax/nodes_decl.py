@@ -163,14 +163,28 @@ class AnyOrder(Item):
 
 
 @dataclass(frozen=True, slots=True)
+class Assume(Item):
+    """`assume label cites ...: e`: what the environment keeps to, before the branches of an
+    operation."""
+
+    label: Name | None
+    citations: tuple[Citation, ...]
+    condition: Expr
+
+
+OperationLine = Let | Assume | Branch | AnyOrder
+
+
+@dataclass(frozen=True, slots=True)
 class Operation(Item):
-    """`operation f(x: T) -> U alias "..." cites ... { lets, branches and groups, in order }`."""
+    """`operation f(x: T) -> U alias "..." cites ... { lets, assumptions, branches and groups, in
+    order }`."""
 
     name: Name
     params: tuple[Param, ...]
     result: Type
     citations: tuple[Citation, ...]
-    body: tuple[Let | Branch | AnyOrder, ...]
+    body: tuple[OperationLine, ...]
     alias: str = ""
 
 

@@ -207,8 +207,11 @@ def operation_rows(item: nodes.Operation, indent: int, opening: str = "") -> lis
     return block(item, header, inner, indent)
 
 
-def _member_rows(item: nodes.Let | nodes.Branch | nodes.AnyOrder, indent: int) -> list[TextLine]:
+def _member_rows(item: nodes.OperationLine, indent: int) -> list[TextLine]:
     match item:
+        case nodes.Assume(label, citations, condition):
+            name: Doc = (f" {label.text}", cites_doc(citations), ":") if label else ""
+            return remark(item, rows_of(bound_to(("assume", name), condition), indent), indent)
         case nodes.Let():
             return statement_rows(item, indent)
         case nodes.Branch():

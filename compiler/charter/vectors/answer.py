@@ -58,10 +58,11 @@ class AllowedTrace:
     history: History
 
     def key(self, machine: Machine, needed: frozenset[Place]) -> tuple[object, ...]:
-        """Equal for traces that no later step can distinguish (ghost state never does)."""
+        """Equal for traces that no later step can distinguish: ghost state does where an assumption
+        reads it."""
         kept = tuple(text(self.history.at(place)) for place in sorted(needed))
         labels = self.labels
-        state = tuple(self.state[v.name] for v in machine.variables if v.kind != "ghost")
+        state = tuple([self.state[v.name] for v in machine.modelled])
         return (state, labels.orders, labels.texts, kept)
 
 
@@ -93,7 +94,7 @@ class Answers:
     def see(self, run: AllowedTrace, operation: str, outcome: Outcome) -> RelabelledOutcome:
         """The relabelled reply and observation of an outcome after `run`."""
         machine, labels = self.machine, run.labels
-        state = tuple(outcome.state[v.name] for v in machine.variables if v.kind != "ghost")
+        state = tuple([outcome.state[v.name] for v in machine.modelled])
         key = (operation, outcome.reply, state, labels.orders, labels.texts)
         known = self.memory.get(key)
         if known is None:

@@ -165,8 +165,7 @@ class Planner:
     def _load(self, state: State) -> Loaded:
         """A state as the given state of a question, if loading it loses nothing."""
         again = self.machine.load(state)
-        shown = [v.name for v in self.machine.variables if v.kind != "ghost"]
-        if any(again[name] != state[name] for name in shown):
+        if any(again[v.name] != state[v.name] for v in self.machine.modelled):
             return Loaded(state, None, None)
         given = self.machine.durable_json(state)
         return Loaded(state, given, begin(self.machine, given))

@@ -40,7 +40,7 @@ def import_model(model: n.Model, component: n.Component, folder: Path, name: str
 
 def show(machine: Machine, state: State) -> dict[str, Json]:
     """The state without ghosts, as JSON."""
-    kept = [v for v in machine.variables if v.kind != "ghost"]
+    kept = machine.modelled
     return {v.name: to_json(v.type, state[v.name], machine.universe) for v in kept}
 
 

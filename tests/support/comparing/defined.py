@@ -118,8 +118,9 @@ class Offers:
         machine, about = numbers.machine, dict[str, Offered]()
         functions = {function.name: function for function in machine.model.functions}
         for name, operation in machine.operations.items():
-            only = [c for chosen, c in machine.instance.only if chosen == name]
-            conditions = [part for c in only for part in _conjuncts(c, functions)]
+            conditions = [
+                part for c in machine.conditions(name) for part in _conjuncts(c, functions)
+            ]
             reads = [e for c in conditions for e in nodes(c) if isinstance(e, n.StateRef)]
             counters = frozenset[str]().union(*(t.counters_in(p.type) for p in operation.params))
             about[name] = Offered(

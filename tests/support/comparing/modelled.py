@@ -10,6 +10,7 @@ from tests.support.comparing.sharing import Reads, Shared, Sharing
 
 from charter.core import nodes as n
 from charter.core.nodes import Value
+from charter.core.reach import list_modelled
 from charter.semantics.evaluate import Outcome
 from charter.semantics.expressions import State
 from charter.semantics.machine import Machine
@@ -34,7 +35,7 @@ class Model:
 
     def state(self, state: State) -> object:
         """A state as an object of the model, which has no ghosts."""
-        kept = [v for v in self.component.state if v.kind != "ghost"]
+        kept = list_modelled(self.component)
         flat = tuple([state[v.name] for v in kept])
         if flat not in self.states:
             shown = {v.name: to_json(v.type, state[v.name], self.universe) for v in kept}

@@ -105,7 +105,7 @@ class Agreement:
         not find, or Z3 finds one that the definition does not allow."""
         defined = self._outcomes(state, operation, args)
         terms = self.program.terms
-        here = self._call(state, operation, args)
+        here = self.call(state, operation, args)
         shown = [self._outcome(operation, o) for o in defined or ()]
         for outcome, term in zip(defined or (), shown, strict=True):
             both = self.solver.possible(terms.and_(here, term))
@@ -137,7 +137,8 @@ class Agreement:
             for v in self.program.component.state
         )
 
-    def _call(self, state: State, operation: str, args: tuple[Value, ...]) -> Term:
+    def call(self, state: State, operation: str, args: tuple[Value, ...]) -> Term:
+        """That an operation is called with these arguments."""
         program, types = self.program, self.program.types
         code = next(o for o in program.operations if o.name == operation)
         params = self._declare(operation).params

@@ -77,6 +77,8 @@ class Writer:
     """Whether numbers are summed: one more way to write a number draws other charters."""
     picks: bool = False
     """Whether branches also pick from sets that operators make, without `or none`."""
+    assumes: bool = False
+    """Whether operations assume something: of state and arguments, and of a history."""
 
     def name(self) -> str:
         """An unused name."""
@@ -273,7 +275,18 @@ class Writer:
             guarded = ["    in any order {", *guarded, "    }"]
         last = self.branch("last", "", result, (names, state))
         head = f"  operation {name}({listed}) -> {STORED.get(result, result)} cites silent {{"
-        return "\n".join([head, *guarded, last, "  }"])
+        assumed = self.list_assumed(names, depth) if self.assumes else []
+        return "\n".join([head, *assumed, *guarded, last, "  }"])
+
+    def list_assumed(self, names: Names, depth: int) -> list[str]:
+        """Two assumptions, with a let that one of them reads."""
+        first, second = self.expr("bool", names, depth), self.expr("bool", names, 1)
+        let, more = self.name(), self.rng.choice(("and", "or"))
+        return [
+            f"    let {let} = {self.expr('bool', names, 2)}",
+            f"    assume often cites silent: {let} or ({first})",
+            f"    assume turns < 2 {more} ({second})",
+        ]
 
     def branch(self, name: str, guard: str, result: str, about: tuple[Names, Names]) -> str:
         """A branch; it may pick values, and changes some of the state."""
@@ -301,6 +314,9 @@ class Writer:
             f"  state {v}: {STORED.get(k, k)} = {'0' if k == 'Term' else CONSTANTS[k][0]}"
             for v, k in state.items()
         ]
+        if self.assumes:
+            turned = "if turns == 2 then 0 else turns + 1"
+            variables.append(f"  history turns: int 0..2 = 0 then {turned}")
         written = [self.operation(o, params, to, state, 2) for o, params in operations.items()]
         return "\n".join([f"component {name} {{", *variables, *written, "}"])
 
@@ -333,9 +349,11 @@ SERVER: Names = {"row": "Row", "term": "Term"}
 CLIENT: Names = {"vote": "option Vote", "mood": "map Color -> Note", "order": "ranking Node"}
 
 
-def component_text(rng: Random, *, sums: bool = False, picks: bool = False) -> str:
+def component_text(
+    rng: Random, *, sums: bool = False, picks: bool = False, assumes: bool = False
+) -> str:
     """A component on its own: all kinds of state, and few argument values."""
-    writer = Writer(rng, sums=sums, picks=picks)
+    writer = Writer(rng, sums=sums, picks=picks, assumes=assumes)
     state = {**SERVER, **CLIENT}
     operations = {
         "ask": {"n": "Node", "seen": "Term", "sure": "bool"},
@@ -357,6 +375,11 @@ def component_text(rng: Random, *, sums: bool = False, picks: bool = False) -> s
 def summing_text(rng: Random) -> str:
     """A component with sums."""
     return component_text(rng, sums=True)
+
+
+def assuming_text(rng: Random) -> str:
+    """A component whose operations assume something."""
+    return component_text(rng, assumes=True)
 
 
 def picking_text(rng: Random) -> str:

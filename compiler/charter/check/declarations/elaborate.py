@@ -20,7 +20,7 @@ from charter.check.names.scopes import MachineScope, Signature, TypeScope, sugge
 from charter.check.names.types import BOOL, is_unknown
 from charter.check.names.unchanged import Unchanged
 from charter.check.typing.patterns import holding
-from charter.check.typing.statements import Body, branch_body
+from charter.check.typing.statements import Body, assumption, branch_body, drop_lets
 from charter.core import nodes as ir
 from charter.core import types as ty
 from charter.diagnostics import Diagnostics
@@ -226,14 +226,20 @@ def component(context: CheckContext, node: sx.ComponentDecl) -> ir.Component:
 
 
 def operation(context: CheckContext, machine: MachineScope, node: sx.Operation) -> ir.Operation:
-    """An operation; its lets become lets of the branches that follow them."""
+    """An operation; its lets become lets of the branches that follow them, and of the expressions
+    of the assumptions that read them."""
     signature = machine.operations[node.name.text]
     scope = with_params(context.scope(machine), signature.params, node.params)
     lets: tuple[ir.Bind, ...] = ()
     branches: list[ir.Branch] = []
+    assumes: list[ir.Assumption] = []
     group = 0
     for line in node.body:
         match line:
+            case sx.Assume():
+                assumed, cited = assumption(scope, line, lets, (assumes, branches)), line.citations
+                assumes.append(replace(assumed, citations=citations(context, cited)))
+                scope = holding(scope, line.condition)
             case sx.Let():
                 value = scope.infer(line.value)
                 scope, name = scope.bind(line.name, value.type)
@@ -247,8 +253,8 @@ def operation(context: CheckContext, machine: MachineScope, node: sx.Operation) 
                     core = branch(context, scope, inner, signature)
                     branches.append(replace(core, lets=lets, group=group))
     return ir.Operation(
-        signature.name, signature.params, signature.result, tuple(branches),
-        citations(context, node.citations), span=node.span, doc=doc_of(node),
+        signature.name, signature.params, signature.result, drop_lets(branches, assumes),
+        citations(context, node.citations), tuple(assumes), span=node.span, doc=doc_of(node),
         section=node.section,
     )  # fmt: skip
 

@@ -12,7 +12,6 @@ from charter.check.names.scopes import suggest
 from charter.diagnostics import Diagnostics, Span
 from charter.syntax import nodes as sx
 
-OperationLine = sx.Let | sx.Branch | sx.AnyOrder
 MachineT = TypeVar("MachineT", sx.ComponentDecl, sx.SystemDecl)
 MemberT = TypeVar("MemberT", sx.Operation, sx.StepDecl)
 OtherT = TypeVar("OtherT", bound=sx.Item)
@@ -155,7 +154,7 @@ class Targets:
 
         def edit_node(node: sx.Operation) -> sx.Operation:
             known: list[str] = []
-            body: list[OperationLine] = []
+            body: list[sx.OperationLine] = []
             for line in node.body:
                 match line:
                     case sx.Branch():
@@ -163,7 +162,7 @@ class Targets:
                     case sx.AnyOrder():
                         inner = self._change_branch(line.branches, name, change, known)
                         body += (replace(line, branches=tuple(inner)),) if inner else ()
-                    case sx.Let():
+                    case sx.Let() | sx.Assume():
                         body.append(line)
             if name.text not in known:
                 self.unknown(f"branch `{place_text(at)}`", name.text, known, name.span)
@@ -202,7 +201,7 @@ class Targets:
         assert at.operation is not None and at.branch is not None
         name = (at.head.text, at.operation.text)
         bodies = (
-            [line for line in member.body if not isinstance(line, sx.Let)]
+            [line for line in member.body if isinstance(line, sx.Branch | sx.AnyOrder)]
             for node in self.all()
             if isinstance(node, sx.ComponentDecl)
             for member in node.members

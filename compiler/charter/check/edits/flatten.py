@@ -10,6 +10,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from charter.check.edits.apply_edit import Editor
+from charter.check.edits.assumed import list_assumed, report_changes
 from charter.check.names.declared import declarations
 from charter.check.names.edit_names import address_text, overlap
 from charter.check.names.scopes import suggest
@@ -121,8 +122,11 @@ def apply_edits(
 ) -> sx.Protocol:
     """The protocol with `edits` applied in their order; `is_overlay`: of an overlay's entry."""
     editor = Editor(files, diagnostics, is_overlay=is_overlay)
+    assumed = list_assumed(editor.all())
     for edit in edits:
         editor.apply(edit)
+        if assumed:
+            report_changes(assumed, editor.all(), edit.span, diagnostics)
     return editor.result()
 
 

@@ -170,6 +170,9 @@ class _Ranges:
     def operation(self, state: tuple[ir.StateVar, ...], operation: ir.Operation) -> None:
         """All branches. What the false guards of earlier branches show is carried on from branch to
         branch, so that an operation with n branches takes n steps."""
+        for assumed in operation.assumes:
+            if not is_wrong(assumed.condition):
+                self.flow(assumed.condition, None, self.start)
         before = _BeforeBranch(self.start, self.start)
         for facts, branch in with_facts(operation):
             before = self.reach(before, branch.lets, facts.conditions[: -len(branch.guard) or None])

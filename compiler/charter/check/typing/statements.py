@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import assert_never
 
 from charter.check.names.docs import doc_of
 from charter.check.names.scopes import MachineScope, TypeScope, suggest, unknown
-from charter.check.names.types import UNKNOWN, is_unknown, show_type
+from charter.check.names.types import BOOL, UNKNOWN, is_unknown, show_type
 from charter.check.typing.collections import domain, whole_type
 from charter.check.typing.updates import FieldStep, KeyStep, Path, apart, modify
 from charter.core import nodes as ir
 from charter.core import types as ty
+from charter.core.walk import branch_expressions, locals_of, nodes
 from charter.diagnostics import Span
 from charter.syntax import nodes as sx
 
@@ -195,6 +196,47 @@ def _own_variable(body: Body, node: sx.Ident) -> ir.StateRef | None:
 def report_misplaced(scope: TypeScope, what: str, where: str, span: Span) -> None:
     """Report a statement that its place does not allow."""
     scope.error("statement/misplaced", f"{what} is allowed only in {where}", span)
+
+
+def assumption(
+    scope: TypeScope,
+    node: sx.Assume,
+    lets: tuple[ir.Bind, ...],
+    above: tuple[Sequence[ir.Assumption], Sequence[ir.Branch]],
+) -> ir.Assumption:
+    """An assumption of an operation without its citations, after these lets, assumptions and
+    branches."""
+    assumes, branches = above
+    if branches:
+        place = "an operation, before its first branch"
+        report_misplaced(scope, "`assume`", place, node.span)
+    label = str(len(assumes) + 1) if node.label is None else node.label.text
+    if any(label == other.label for other in assumes):
+        scope.error("name/duplicate", f"two assumptions are called `{label}`", node.span)
+    condition = scope.check(node.condition, BOOL)
+    for let in reversed(lets):
+        if let.name in locals_of(condition):
+            condition = ir.Let(
+                let.name, let.value, condition, type=condition.type, span=condition.span
+            )
+    return ir.Assumption(label, condition, span=node.span, doc=doc_of(node))
+
+
+def drop_lets(
+    branches: Sequence[ir.Branch], assumes: Sequence[ir.Assumption]
+) -> tuple[ir.Branch, ...]:
+    """The branches without the lets that only assumptions read: no rule depends on them."""
+    whole = (node for assumed in assumes for node in nodes(assumed.condition))
+    dropped = {node.name for node in whole if isinstance(node, ir.Let)}
+    if not dropped:
+        return tuple(branches)
+    bare = [replace(branch, lets=()) for branch in branches]
+    read = {name for branch in bare for e in branch_expressions(branch) for name in locals_of(e)}
+    for let in reversed(max((branch.lets for branch in branches), key=len, default=())):
+        if let.name in read:
+            read |= locals_of(let.value)
+    kept = (tuple(x for x in b.lets if x.name in read or x.name not in dropped) for b in branches)
+    return tuple(replace(b, lets=lets) for b, lets in zip(branches, kept, strict=True))
 
 
 def branch_body(body: Body, node: sx.Branch, result: ty.Type) -> ir.Expr:

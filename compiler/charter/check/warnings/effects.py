@@ -25,6 +25,7 @@ def check_component(
     ghosts = ghosts_of(component)
     for operation in component.operations:
         _total(operation, diagnostics)
+        _assumed(operation, diagnostics)
         _reachable(operation, diagnostics)
         for branch in operation.branches:
             if ghosts:
@@ -71,6 +72,36 @@ def _total(operation: ir.Operation, diagnostics: Diagnostics) -> None:
     message = f"{operation.name} has no branch for states where the guard of {last.name} is false"
     hint = "remove `when` from the last branch, or add a branch without it"
     diagnostics.error("operation/not-total", message, last.span, hint=hint)
+
+
+def _assumed(operation: ir.Operation, diagnostics: Diagnostics) -> None:
+    """Report assumptions that are false for all arguments in all states."""
+    for assumed in operation.assumes:
+        if _is_false(assumed.condition):
+            message = f"{operation.name} can never happen: this assumption is always false"
+            hint = "an assumption says what is true whenever the environment does this"
+            diagnostics.error("operation/never", message, assumed.span, hint=hint)
+
+
+def _is_false(expr: ir.Expr) -> bool:
+    """Whether an expression is false in every state, as far as its text shows."""
+    match expr:
+        case _ if is_wrong(expr):
+            return False
+        case ir.Literal():
+            return expr.value is False
+        case ir.Unary(op="not"):
+            return _is_true(expr.operand)
+        case ir.Binary(op="ne" | "lt" | "gt"):
+            return expr.left == expr.right
+        case ir.Binary(op="and"):
+            return _is_false(expr.left) or _is_false(expr.right)
+        case ir.Binary(op="or"):
+            return _is_false(expr.left) and _is_false(expr.right)
+        case ir.Let():
+            return _is_false(expr.body)
+        case _:
+            return False
 
 
 def is_open_guard(branch: ir.Branch) -> bool:
@@ -120,9 +151,10 @@ def _reachable(operation: ir.Operation, diagnostics: Diagnostics) -> None:
 
 
 def with_facts(operation: ir.Operation) -> Iterator[tuple[Facts, ir.Branch]]:
-    """Each branch with the facts that hold in its body: its guard is true, the guards of earlier
-    branches are false."""
-    refused, members = list[ir.Expr](), defaultdict[int, list[ir.Branch]](list)
+    """Each branch with the facts that hold in its body: assumptions and its guard are true, the
+    guards of earlier branches are false."""
+    refused = [assumed.condition for assumed in operation.assumes]
+    members = defaultdict[int, list[ir.Branch]](list)
     for branch in operation.branches:
         members[branch.group].append(branch)
     branches = (*operation.branches, None)

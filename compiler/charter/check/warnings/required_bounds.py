@@ -8,7 +8,7 @@ from typing import assert_never
 
 from charter.core import nodes as ir
 from charter.core import types as ty
-from charter.core.walk import branch_expressions, nodes, statement_expressions
+from charter.core.walk import nodes, operation_expressions, statement_expressions
 from charter.diagnostics import Diagnostics, Span
 
 
@@ -101,8 +101,7 @@ class _Needs:
             for param in operation.params:
                 found |= self.type(param.type)
             found |= self.type(operation.result)
-            for branch in operation.branches:
-                found |= self.of(branch_expressions(branch))
+            found |= self.of(operation_expressions(operation))
         return found
 
     def system(self, system: ir.System) -> frozenset[str]:

@@ -30,7 +30,7 @@ from charter.render.python_model.imports import (
 from charter.render.python_model.line_breaks import WIDTH
 from charter.render.python_model.names import PRELUDE
 from charter.render.python_model.offered import OFFERED_TABLES
-from charter.render.python_model.operations import doc_lines
+from charter.render.python_model.operations import BREAKS, doc_lines
 from charter.render.text import INDENT, environment
 
 CHANGED = "Changed"
@@ -227,9 +227,11 @@ class Parts:
         """What a judge calls: the operations, and the function that knows faults. Only that one
         calls the method for the faults of an operation. What images show is asked by name."""
         operations = (
-            m for m in self.methods if m[0] != "_" and not m.endswith(FAILS) and not is_of_image(m)
+            m
+            for m in self.methods
+            if m[0] != "_" and not m.endswith((FAILS, BREAKS)) and not is_of_image(m)
         )
-        return frozenset({*operations, *({"fails"} & self.functions.keys())})
+        return frozenset({*operations, *({"assumed", "fails"} & self.functions.keys())})
 
     @property
     def digest(self) -> str:

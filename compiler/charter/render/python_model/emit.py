@@ -11,8 +11,9 @@ from typing import TypeVar
 from charter.core import nodes as n
 from charter.core import types as t
 from charter.core.affected import Declared
-from charter.core.reach import select_printed
+from charter.core.reach import list_modelled, select_printed
 from charter.core.walk import children
+from charter.render.python_model.assumed import print_breaks
 from charter.render.python_model.expr import ExprPrinter
 from charter.render.python_model.faults import has_faults, print_fails
 from charter.render.python_model.imports import methods_in, names_defined, with_imports
@@ -107,7 +108,7 @@ class ComponentPrinter:
         self.reach = select_printed(self.model, self.component)
         self.names = Names.of(self.reach, self.component)
         self.types = TypePrinter(self.names)
-        self.state = tuple(v for v in self.component.state if v.kind != "ghost")
+        self.state = list_modelled(self.component)
         found, before = frozenset[str](), None
         while found != before:
             before = found
@@ -216,6 +217,7 @@ class ComponentPrinter:
         for operation in self.component.operations:
             found |= {c.source for c in operation.citations}
             found |= {c.source for b in operation.branches for c in b.citations}
+            found |= {c.source for one in operation.assumes for c in one.citations}
         return found
 
     # --- types -----------------------------------------------------------------------------------
@@ -395,6 +397,10 @@ class ComponentPrinter:
     def operation(self, operation: n.Operation) -> str:
         """The methods of one operation."""
         emitter = Emitter(1)
+        if operation.assumes:
+            world = self.printer("self.world")
+            print_breaks(OperationPrinter(self.component, world, emitter), operation)
+            emitter.line()
         OperationPrinter(self.component, self.printer("self.world"), emitter).operation(operation)
         return "\n".join(emitter.lines)
 

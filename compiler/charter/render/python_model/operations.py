@@ -8,14 +8,23 @@ from dataclasses import dataclass, field
 
 from charter.core import nodes as n
 from charter.core import types as t
+from charter.core.reach import list_modelled
 from charter.core.walk import children, never_empty
 from charter.render.python_model.choices import constants
 from charter.render.python_model.expr import ExprPrinter
 from charter.render.python_model.line_breaks import WIDTH, Block, Doc, Spread, call, join, lines
-from charter.render.python_model.names import camel
+from charter.render.python_model.names import Names, camel
 from charter.render.python_model.operators import AND, CHOICE, OR, Assignment
 from charter.render.python_model.present_values import Known, bound, present_where
 from charter.render.text import Emitter, cite, wrap
+
+BREAKS = "_breaks"
+"""How the names of the methods end that say which assumption of an operation is false."""
+
+
+def breaks_name(names: Names, operation: n.Operation) -> str:
+    """The name of such a method."""
+    return names.attribute(f"{operation.name}{BREAKS}")
 
 
 def place(span: object) -> str:
@@ -63,7 +72,8 @@ class OperationPrinter:
     methods: list[tuple[n.Operation, n.Branch, dict[str, t.Type]]] = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        self.ghosts = frozenset(v.name for v in self.component.state if v.kind == "ghost")
+        kept = {v.name for v in list_modelled(self.component)}
+        self.ghosts = frozenset(v.name for v in self.component.state if v.name not in kept)
 
     # --- lines -----------------------------------------------------------------------------------
 
@@ -103,6 +113,8 @@ class OperationPrinter:
         with self.out.indent():
             about = f"{operation.doc}\n\n{cite(operation.citations)}".strip()
             self.docstring(about or f"{self.component.name}/{operation.name}")
+            if operation.assumes:
+                self.refuse(operation)
             known = set(names)
             grouped = any(branch.group for branch in operation.branches)
             if grouped:
@@ -122,6 +134,14 @@ class OperationPrinter:
         for owner, branch, params in list(self.methods):
             self.out.line()
             self.method(owner, branch, params)
+
+    def refuse(self, operation: n.Operation) -> None:
+        """The statements by which an operation has no value where an assumption is false."""
+        args = (self.printer.local(p.name) for p in operation.params)
+        method = breaks_name(self.printer.names, operation)
+        self.put(call(f"self.{method}", *args), "if broken := ", ":")
+        why = f"{operation.name} happens where its assumption is false: `{{broken}}`"
+        self.out.line(f'    raise Undefined(f"{why}")')
 
     def locals_in(self, operation: n.Operation) -> set[str]:
         """The names of all locals of an operation."""

@@ -53,7 +53,7 @@ def _headings(
     for function in model.functions:
         yield ("", function.name), [_heading(function)]
     for operation in component.operations:
-        parts = (operation, *operation.branches)
+        parts = (operation, *operation.branches, *operation.assumes)
         yield (component.name, operation.name), [_heading(part) for part in parts]
 
 

@@ -14,7 +14,7 @@ from charter.render.python_model.line_breaks import Block, Doc, call, from_text,
 from charter.render.python_model.names import Names, camel
 from charter.render.python_model.observe import project
 from charter.render.python_model.offered import OFFERED_TABLES
-from charter.render.python_model.operations import doc_lines
+from charter.render.python_model.operations import breaks_name, doc_lines
 from charter.render.python_model.types import TypePrinter
 from charter.render.text import wrap
 
@@ -27,7 +27,7 @@ _EXPORTS = (
 
 @dataclass(frozen=True, slots=True)
 class WirePrinter:
-    """Prints the functions with which the judge asks a model; `state` is without ghosts."""
+    """Prints the functions with which the judge asks a model; `state` is that of the model."""
 
     component: n.Component
     state: tuple[n.StateVar, ...]
@@ -67,6 +67,16 @@ class WirePrinter:
         """One case of `fails`."""
         method = f"state.{fails_name(self.names, operation)}"
         made = lines(call(method, *self.arguments(operation)), 3, "return ")
+        return "\n".join([f'        case "{operation.name}":', *made])
+
+    def assumptions(self) -> list[str]:
+        """The cases of `assumed`; none if no operation assumes anything."""
+        return [self.assume(o) for o in self.component.operations if o.assumes]
+
+    def assume(self, operation: n.Operation) -> str:
+        """One case of `assumed`."""
+        method = f"state.{breaks_name(self.names, operation)}"
+        made = lines(call(method, *self.arguments(operation)), 3, "return not ")
         return "\n".join([f'        case "{operation.name}":', *made])
 
     def arguments(self, operation: n.Operation) -> tuple[Doc, ...]:
@@ -186,6 +196,7 @@ class WirePrinter:
         """`__all__`: what the judge reads."""
         names = [*_EXPORTS, *(["fails"] if self.failures() else [])]
         names += ["images"] if self.images() else []
+        names += ["assumed"] if self.assumptions() else []
         ordered = " ".join(f'"{name}",' for name in sorted(names, key=lambda n: (n.islower(), n)))
         return "\n".join(["__all__ = [", *(f"    {row}" for row in wrap(ordered, 92)), "]"])
 

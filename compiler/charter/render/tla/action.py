@@ -102,14 +102,26 @@ class ActionPrinter:
 
     def operation(self, operation: s.Operation, outcomes: bool = False) -> Doc:
         """Prints the branches: the first one (or group of them) with a true guard applies.
-        `outcomes`: as a set of outcomes instead of an action."""
+        `outcomes`: as a set of outcomes instead of an action. Where an assumption is false an
+        action is not enabled, and outcomes have no value."""
         groups: list[list[s.Branch]] = []
         for branch in operation.branches:
             if groups and branch.group and groups[-1][0].group == branch.group:
                 groups[-1].append(branch)
             else:
                 groups.append([branch])
-        return self.rest(operation, groups, set(), outcomes)
+        doc = self.rest(operation, groups, set(), outcomes)
+        if not operation.assumes:
+            return doc
+        if outcomes:
+            why = f'"an assumption of {operation.name} is false"'
+            refused = call("Assert", Text("FALSE"), Text(why))
+            items = tuple(self.printer.item(one.condition) for one in operation.assumes)
+            return Choice(
+                items[0].loose if len(items) == 1 else Bullets("/\\", items), doc, refused
+            )
+        items = tuple(item for one in operation.assumes for item in self.condition(one.condition))
+        return Bullets("/\\", (*items, open_item(doc)))
 
     def rest(
         self, operation: s.Operation, groups: list[list[s.Branch]], known: set[str], sets: bool

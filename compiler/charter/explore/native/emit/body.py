@@ -23,6 +23,7 @@ from charter.explore.native.emit.guards import Guards
 from charter.explore.native.emit.unit import FATAL_ROWS, ROWS_OF_CALL, Unit
 from charter.explore.native.emit.values import Composite, Held, InMemory, Scalar, scalar
 from charter.explore.native.memory.layout import CannotCompile, Layout
+from charter.semantics.evaluate import describe_broken
 
 VARS, ARGS, ROWS, ROOM = Pointer("%vars"), Pointer("%args"), Pointer("%rows"), Ref("%room")
 
@@ -131,6 +132,9 @@ class BodyPrinter:
         """All branches, and the end of the function."""
         code, group = self.code, 0
         done, guards = code.label(), Guards(self.expr, self.unit.trail)
+        for assumed in operation.assumes:
+            truth = self.expr.truth(assumed.condition)
+            self.expr.demand(truth, describe_broken(operation, assumed), assumed.span)
         for branch in operation.branches:
             if group and branch.group != group:
                 on = code.label()

@@ -200,9 +200,9 @@ class OfferPrinter:
         for foreign in (0, 1) if open_ else (0,):
             _Loops(self, operation, foreign, body, tests).all()
 
-    def conditions(self, name: str) -> list[s.Expr]:
-        """The conditions of the instance on the arguments of an operation."""
-        return [condition for of, condition in self.unit.machine.instance.only if of == name]
+    def conditions(self, name: str) -> Sequence[s.Expr]:
+        """What holds wherever an operation is called, by the instance and by its assumptions."""
+        return self.unit.machine.conditions(name)
 
     def reading(self, params: Sequence[n.Param], places: Sequence[int]) -> Expr:
         """An emitter of expressions that read the state and arguments in the context."""
