@@ -22,7 +22,7 @@ from fractions import Fraction
 
 from charter.formats.adapter import is_fault
 from charter.formats.canonical import Json
-from charter.formats.opaque import MARKS, OpaqueTypes
+from charter.formats.opaque import OpaqueTypes
 
 Number = Fraction
 
@@ -62,8 +62,6 @@ class Labels:
         if is_fault(reply):
             _, shown, labels = self.step(None, observation)
             return reply, shown, labels
-        if not self.types.differ:
-            return self._step_of_one_type(reply, observation)
         seen: dict[Name, None] = {}
 
         def note(kind: str, value: str) -> str:
@@ -99,16 +97,9 @@ class Labels:
         """The greatest number of any type; 0 if there is none."""
         return max((order.numbers[-1] for _, order in self.orders), default=Fraction(0))
 
-    def raw_names(self) -> dict[Name, str]:
-        """A copy of the table from type and raw value to label."""
-        return dict(self._names)
-
-    def _step_of_one_type(self, reply: Json, observation: Json) -> tuple[Json, Json, Labels]:
-        seen: dict[Name, None] = {}
-        _collect(reply, seen)
-        _collect(observation, seen)
-        labels = self._with(seen)
-        return labels._rename(reply), labels._rename(observation), labels
+    def raw_names(self) -> Mapping[Name, str]:
+        """The table from type and raw value to label."""
+        return self._names
 
     def _with(self, seen: Mapping[Name, None]) -> Labels:
         new = [name for name in seen if name not in self._names]
@@ -128,15 +119,6 @@ class Labels:
             self.types, tuple(sorted(orders.items(), key=_first)), tuple(sorted(texts.items())),
             names,
         )  # fmt: skip
-
-    def _rename(self, value: Json) -> Json:
-        if isinstance(value, str):
-            return self._names["", value] if value[:1] in MARKS else value
-        if isinstance(value, dict):
-            return {key: self._rename(item) for key, item in value.items()}
-        if isinstance(value, list):
-            return [self._rename(item) for item in value]
-        return value
 
 
 def _first(item: tuple[str, LabelOrder]) -> str:
@@ -163,18 +145,6 @@ def legend(texts: Iterable[str]) -> str:
 
 
 _NUMBER = re.compile(r"-?[0-9]{1,40}(\.[0-9]{1,400})?")
-
-
-def _collect(value: Json, seen: dict[Name, None]) -> None:
-    if isinstance(value, str):
-        if value[:1] in MARKS:
-            seen["", value] = None
-    elif isinstance(value, dict):
-        for key in sorted(value):
-            _collect(value[key], seen)
-    elif isinstance(value, list):
-        for item in value:
-            _collect(item, seen)
 
 
 def _number(raw: str) -> Number:

@@ -19,14 +19,22 @@ from charter.formats.labels import Labels
 from charter.formats.opaque import OpaqueTypes
 from charter.formats.resolve import History, Unresolved, resolve
 from conform.console.errors import ModelBug
-from conform.judging.candidates import Candidate, EntryWidth, SeenStep, branches, width_of
-from conform.judging.differ import Allowed
+from conform.judging.candidates import (
+    AskedStep,
+    Candidate,
+    EntryWidth,
+    Judged,
+    SeenStep,
+    StepLabels,
+    branches,
+    width_of,
+)
 from conform.judging.model import (
     JudgeModel,
-    KnownFault,
     bug_of,
     can_fail,
     fails,
+    is_thrown,
     may_differ,
     world_of,
 )
@@ -57,19 +65,6 @@ class ObservedStep:
     args: Json
     reply: Json
     observation: Json
-
-
-@dataclass(frozen=True, slots=True)
-class Judged:
-    """The result of following one step with the model. `allowed` is true if the charter has this
-    transition; `branches` are those that it may have taken, `widths` how much the `entries` that
-    explain it allow."""
-
-    allowed: bool
-    branches: tuple[str, ...]
-    expected: tuple[Allowed, ...] = ()
-    entries: tuple[str, ...] = ()
-    widths: tuple[EntryWidth, ...] = ()
 
 
 class CannotFollow(Exception):
@@ -139,6 +134,7 @@ class Follower:
         self.known = b""
         self.lost = "the state is not known"
         self.deviated = False
+        self._asked = AskedStep(StepLabels(self.labels, ""))
         self._begin(start)
         self.computed = self._compute()
 
@@ -236,10 +232,14 @@ class Follower:
 
     def _judge(self, step: ObservedStep, call: ModelCall) -> Judged:
         """Judge one transition that is not in the cache."""
-        reply, observation, labels = self.labels.step(step.reply, step.observation, step.operation)
-        seen = SeenStep(key(reply), key(observation), labels, step.observation)
+        self._asked = AskedStep(StepLabels(self.labels, call.operation))
+        shown = self._asked.labels.relabel(step.reply, step.observation)
+        labels, seen = shown.labels, SeenStep(*shown.texts, shown.labels, step.observation)
         charter = self.siblings.charter
-        candidates = self._candidates(charter, self.states, call)
+        allowed = self._allowed(charter, self.states, call)
+        if self.likely is self.states:
+            self._asked.allowed[None] = allowed
+        candidates = [item for items in allowed for item in items]
         matching = [item for item in candidates if item.is_seen(seen)]
         known = self._explains("", call, seen)
         asked = self.wishes.asked
@@ -265,7 +265,7 @@ class Follower:
         self, candidates: Sequence[Candidate], adopted: Mapping[bytes, Json], seen: SeenStep
     ) -> bool:
         """Whether no outcome has the observed state, and they change what is not shown."""
-        if any(key(item.observation) == seen.observation for item in candidates):
+        if any(item.shown[1] == seen.observation for item in candidates):
             return False
         before = self.encoded(self.siblings.charter, self.states)
         return not adopted.keys() <= {key(overlay(state, seen.raw)) for state in before}
@@ -287,8 +287,9 @@ class Follower:
             call = self.resolved(step)
         except Unresolved:
             return Judged(False, ())
-        candidates = self._candidates(self.siblings.charter, self.states, call)
-        expected = tuple(item.list_allowed() for item in candidates)
+        self._asked = AskedStep(StepLabels(self.labels, call.operation))
+        allowed = self._allowed(self.siblings.charter, self.states, call)
+        expected = tuple(item.list_allowed() for items in allowed for item in items)
         changed = step.observation is not None and self._has_changed(step.observation)
         entries = () if changed else self.failing(step)
         return Judged(False, (), expected, entries)
@@ -299,6 +300,7 @@ class Follower:
             call = self.resolved(step)
         except Unresolved:
             return ()
+        self._asked = AskedStep(StepLabels(self.labels, call.operation))
         knows = [
             entry
             for entry, sibling in self.siblings.entries.items()
@@ -320,7 +322,7 @@ class Follower:
             ]
         except Exception as error:
             raise self.failed(sibling, call, error) from error
-        return any(_is_thrown(fault, step.reply) for fault in known)
+        return any(is_thrown(fault, step.reply) for fault in known)
 
     def _explain(
         self, call: ModelCall, known: list[Candidate], seen: SeenStep
@@ -329,7 +331,7 @@ class Follower:
         from. `known` are the outcomes with the whole overlay."""
         charter, entries = self.siblings.charter, self.siblings.entries
         found = {"": known} if known else {}
-        if not self._from_likely(charter, call, seen):
+        if not self._from_likely(None, charter, call, seen):
             able = (e for e, model in entries.items() if e and may_differ(model, call.operation))
             for entry in able:
                 matching = self._explains(entry, call, seen)
@@ -350,59 +352,64 @@ class Follower:
         for entry in entries:
             sibling = self.siblings.entries.get(entry)
             if sibling is not None:
-                states = zip(self.likely, self._likely_in(sibling), strict=False)
-                pairs = [
-                    (
-                        self._candidates(charter, [own], call),
-                        self._candidates(sibling, [other], call),
-                    )
-                    for own, other in states
-                ]
-                yield width_of(entry, seen, pairs)
+                own = self._allowed_by(None, charter, call)
+                other = self._allowed_by(entry, sibling, call)
+                yield width_of(entry, seen, zip(own, other, strict=False))
 
     def _explains(self, entry: str, call: ModelCall, seen: SeenStep) -> list[Candidate]:
         """Outcomes of an entry's model that equal the observed one."""
         sibling = self.siblings.entries.get(entry)
-        return self._from_likely(sibling, call, seen) if sibling else []
+        return self._from_likely(entry, sibling, call, seen) if sibling else []
 
-    def _from_likely(self, model: JudgeModel, call: ModelCall, seen: SeenStep) -> list[Candidate]:
+    def _from_likely(
+        self, entry: str | None, model: JudgeModel, call: ModelCall, seen: SeenStep
+    ) -> list[Candidate]:
         """Outcomes of a model, from the likely states, that equal the observed one."""
-        states = self._likely_in(model)
-        found = self._candidates(model, states, call) if states else []
-        return [item for item in found if item.is_seen(seen)]
+        allowed = self._allowed_by(entry, model, call)
+        return [item for items in allowed for item in items if item.is_seen(seen)]
+
+    def _allowed_by(
+        self, entry: str | None, model: JudgeModel, call: ModelCall
+    ) -> list[list[Candidate]]:
+        """The outcomes of an entry's model from each of the likely states, asked once in a step."""
+        found = self._asked.allowed.get(entry)
+        if found is None:
+            states = self.likely if entry is None else self._likely_in(model)
+            found = self._asked.allowed[entry] = self._allowed(model, states, call)
+        return found
 
     def _likely_in(self, model: JudgeModel) -> list[object]:
         """The likely states as states of a sibling model; none if its state variables differ."""
-        charter = self.siblings.charter
-        encoded = self.encoded(charter, self.likely)
+        if self._asked.likely is None:
+            self._asked.likely = self.encoded(self.siblings.charter, self.likely)
         try:
-            return [model.decode(value, *self.world) for value in encoded]
-        except _NOT_A_STATE as error:
-            if model is charter:
-                raise self._bug(charter, "", error) from error
+            return [model.decode(value, *self.world) for value in self._asked.likely]
+        except _NOT_A_STATE:
             return []
         except Exception as error:
             raise self._bug(model, "", error) from error
 
-    def _candidates(
+    def _allowed(
         self, model: JudgeModel, states: Sequence[object], call: ModelCall
-    ) -> list[Candidate]:
-        if not states:
-            raise CannotFollow(self.lost)
+    ) -> list[list[Candidate]]:
+        """The outcomes of a model from each of some of its states."""
         try:
             found = [
-                (outcome, model.observe(outcome.state))
+                [
+                    (outcome, model.observe(outcome.state))
+                    for outcome in model.outcomes(state, call.operation, call.args)
+                ]
                 for state in states
-                for outcome in model.outcomes(state, call.operation, call.args)
             ]
         except Exception as error:
             raise self.failed(model, call, error) from error
+        relabel = self._asked.labels.relabel
         return [
-            Candidate(
-                outcome,
-                *self.labels.step(outcome.reply, self._select_shown(observation), call.operation),
-            )
-            for outcome, observation in found
+            [
+                Candidate(outcome, relabel(outcome.reply, self._select_shown(observation)))
+                for outcome, observation in each
+            ]
+            for each in found
         ]
 
     def failed(
@@ -454,11 +461,12 @@ class Follower:
         charter = self.siblings.charter
         try:
             found = tuple(self._decode(charter, value) for value in states.values())
-            by_overlay = tuple(self._decode(charter, value) for value in likely.values())
+            same = [*likely] == [*states]
+            by_overlay = found if same else [self._decode(charter, v) for v in likely.values()]
         except CannotFollow as error:
             self.lost = str(error)
             return
-        self.states, self.likely = found, by_overlay or found
+        self.states, self.likely = found, tuple(by_overlay) or found
         self.known = b"\n".join((*sorted(states), b"", *sorted(likely)))
 
     def _adopt(self, encoded: Json, model: Labels, target: Labels, observed: Json) -> Json:
@@ -483,11 +491,3 @@ def _after_deviation(what: str, error: Exception) -> str:
     """Why a state after a deviation is not followed."""
     told = f"{type(error).__name__}: {error}"
     return f"the model cannot {what} a state that follows a deviation ({told})"
-
-
-def _is_thrown(fault: KnownFault, thrown: Json) -> bool:
-    """Whether a reply is this exception: of the same class, with the text in its message."""
-    if not isinstance(thrown, dict) or thrown.get("fault") != fault.exception:
-        return False
-    message = thrown.get("message")
-    return fault.saying in (message if isinstance(message, str) else "")

@@ -105,6 +105,14 @@ def fails(
     return export.fails(state, operation, args)
 
 
+def is_thrown(fault: KnownFault, thrown: Json) -> bool:
+    """Whether a reply is this exception: of the same class, with the text in its message."""
+    if not isinstance(thrown, dict) or thrown.get("fault") != fault.exception:
+        return False
+    message = thrown.get("message")
+    return fault.saying in (message if isinstance(message, str) else "")
+
+
 class _CanFail(Protocol):
     def fails(
         self, state: object, operation: str, args: Mapping[str, Json]

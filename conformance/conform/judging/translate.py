@@ -18,6 +18,8 @@ def translate(value: Json, model: Labels, target: Labels) -> Json:
 
     An ordered value that was never shown gets a number with the same order. Raises `NoPlace`.
     """
+    if model.raw_names() == target.raw_names():
+        return value
     back = {(kind, label): raw for (kind, raw), label in target.raw_names().items()}
     forward = {
         (kind, raw): back[kind, label]

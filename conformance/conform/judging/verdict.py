@@ -16,10 +16,10 @@ from charter.formats.status import Status
 from charter.formats.target import IMAGE
 from charter.formats.verdict import JUDGED, Deviation, Kind, Severity, Verdict
 from conform.judging.automaton import NOT_JUDGED, AnswerJson, Judge, Stop, Track, branches
-from conform.judging.candidates import EntryWidth
+from conform.judging.candidates import EntryWidth, Judged
 from conform.judging.differ import Allowed, RelabelledStep, nearest, severity
 from conform.judging.equal_values import OpaqueSteps, equal_values
-from conform.judging.follow import CannotFollow, Follower, Judged, ObservedStep, Siblings
+from conform.judging.follow import CannotFollow, Follower, ObservedStep, Siblings
 from conform.judging.image_parts import ImageParts
 from conform.judging.lagging_images import ImagedStep, explaining
 from conform.judging.read_result import BatchTexts, Malformed, RelabelledSteps, project

@@ -13,7 +13,7 @@ from tests.unit.reports.sample import as_written
 
 from charter.formats.labels import Labels
 from conform.judging.automaton import Judge
-from conform.judging.candidates import Candidate, EntryWidth, SeenStep, width_of
+from conform.judging.candidates import Candidate, EntryWidth, SeenStep, StepLabels, width_of
 from conform.judging.follow import Siblings
 from conform.judging.read_result import BatchTexts
 from conform.judging.relabel import key
@@ -52,7 +52,8 @@ def test_what_several_entries_explain_together_has_no_width():
 
 def test_an_entry_that_forbids_one_of_the_outcomes_of_the_charter_denies_something():
     none, seen = Labels(), SeenStep(key(3), key(None), Labels(), None)
-    one, two, three = (Candidate(Outcome("b", n, None), n, None, none) for n in (1, 2, 3))
+    relabel = StepLabels(none, "").relabel
+    one, two, three = (Candidate(Outcome("b", n, None), relabel(n, None)) for n in (1, 2, 3))
     assert width_of("e", seen, [((one, two), (one, three))]) == EntryWidth("e", 1, keeps=False)
     assert width_of("e", seen, [((one, two), (one, two, three))]) == EntryWidth("e", 1, keeps=True)
     other_state = ((one, two), (one, two))
