@@ -344,14 +344,14 @@ def opaque_text(value: Json) -> str:
 
 def items_of(value: Json) -> Sequence[Json]:
     """The items of an array. Raises ValueError for anything else."""
-    if isinstance(value, Sequence) and not isinstance(value, str):
+    if isinstance(value, (list, Sequence)) and not isinstance(value, str):
         return value
     raise ValueError(f"{value!r} is not an array")
 
 
 def fields_of(value: Json) -> Mapping[str, Json]:
     """The fields of an object. Raises ValueError for anything else."""
-    if isinstance(value, Mapping):
+    if isinstance(value, (dict, Mapping)):
         return value
     raise ValueError(f"{value!r} is not an object")
 

@@ -2,16 +2,18 @@
 """How a sibling model is made of the plain model and of what differs.
 
 A sibling runs the two modules of the plain model (its JSON form, then the model) in its own module,
-and then its own lines: functions of the plain model see what has replaced their neighbours.
+and then its own lines: functions of the plain model see what has replaced their neighbours. Records
+and enums are those of the plain model, so that a sibling takes over states without reading JSON.
 Standard library only."""
 
 from __future__ import annotations
 
 import sys
 from collections.abc import Callable
+from importlib import import_module
 from importlib.machinery import SourceFileLoader
 from importlib.util import find_spec
-from types import CodeType
+from types import CodeType, FunctionType
 from typing import Protocol, TypeVar, cast
 
 C = TypeVar("C")
@@ -21,6 +23,14 @@ class _HasCode(Protocol):
     """What every loader of Python files offers."""
 
     def get_code(self, fullname: str) -> CodeType | None: ...
+
+
+class _OfStates(Protocol):
+    """The class of a model's states."""
+
+    __match_args__: tuple[str, ...]
+
+    def __call__(self, *fields: object) -> object: ...
 
 
 class _Page(SourceFileLoader):
@@ -50,6 +60,23 @@ def begin(sibling: str, plain: str, digest: str) -> None:
     model.exec_module(module)
     module.__doc__ = own
     _require(digest, plain, sibling)
+    _share_types(vars(module), plain)
+
+
+def _share_types(names: dict[str, object], plain: str) -> None:
+    """Give a sibling with these `names` the types of the plain model, except the class of its
+    states, whose methods are its rules, and a function that takes over a state of a model with the
+    same types."""
+    of_states: str = cast("FunctionType", names["encode"]).__annotations__["state"]
+    for name, found in vars(import_module(plain)).items():
+        if isinstance(found, type) and found.__module__ == plain and name != of_states:
+            names[name] = found
+
+    def take_over(state: object) -> object:
+        own = cast("_OfStates", names[of_states])
+        return own(*(getattr(state, field) for field in own.__match_args__))
+
+    names["TYPES_OF"], names["take_over"] = plain, take_over
 
 
 def go_on(sibling: str, earlier: str, digest: str) -> None:

@@ -17,6 +17,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from fractions import Fraction
 
@@ -30,6 +31,10 @@ Name = tuple[str, str]
 """The name of a type ("" if it need not be known), and an opaque value or a label of it."""
 
 _LABEL = re.compile(r'"#[0-9]+(\.[0-9]+)?"')
+
+
+class _NewValue(Exception):
+    """A value that has no name yet."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +67,8 @@ class Labels:
         if is_fault(reply):
             _, shown, labels = self.step(None, observation)
             return reply, shown, labels
+        with suppress(_NewValue):  # most steps have none
+            return *self._renamed(reply, observation, operation), self
         seen: dict[Name, None] = {}
 
         def note(kind: str, value: str) -> str:
@@ -71,12 +78,20 @@ class Labels:
         self.types.reply(operation, reply, note)
         self.types.observation(observation, note)
         labels = self._with(seen)
+        return *labels._renamed(reply, observation, operation), labels
+
+    def _renamed(self, reply: Json, observation: Json, operation: str) -> tuple[Json, Json]:
+        """Reply and observation by the names that were given. Raises `_NewValue`."""
+        names = self._names
 
         def rename(kind: str, value: str) -> str:
-            return labels._names[kind, value]
+            name = names.get((kind, value))
+            if name is None:
+                raise _NewValue
+            return name
 
         shown_reply = self.types.reply(operation, reply, rename)
-        return shown_reply, self.types.observation(observation, rename), labels
+        return shown_reply, self.types.observation(observation, rename)
 
     @property
     def text(self) -> str:

@@ -42,9 +42,11 @@ class OpaqueTypes:
         if types is None:
             return OpaqueTypes()
         planning = Planning(types.named, differ=bool(types.state))
-        every = (types.replies, types.observes, types.state)
-        found = ({name: places_in(kind, planning) for name, kind in each.items()} for each in every)
-        return OpaqueTypes(*found, differ=planning.differ)
+        replies, observes, state = (
+            {name: places_in(kind, planning) for name, kind in each.items()}
+            for each in (types.replies, types.observes, types.state)
+        )
+        return OpaqueTypes(replies, observes, state, planning.differ)
 
     def reply(self, operation: str, value: Json, change: Change) -> Json:
         """The reply of an operation with its opaque values changed, in the order of a traversal

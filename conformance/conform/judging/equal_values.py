@@ -45,7 +45,7 @@ def equal_values(steps: OpaqueSteps, nearest: Allowed | None, several: bool) -> 
         pair = value_at(wanted.value, path), value_at(came.value, path)
         if _is_label(pair[0]) and _is_label(pair[1]):
             pairs.setdefault((str(pair[0]), str(pair[1])), []).append(path)
-    earlier = _earlier(steps)
+    earlier = _earlier(steps) if pairs else {}
     told: list[str] = []
     for (expected, observed), places in pairs.items():
         there, here = earlier.get(expected), earlier.get(observed)

@@ -33,9 +33,11 @@ from conform.judging.model import (
     JudgeModel,
     bug_of,
     can_fail,
+    can_take_over,
     fails,
     is_thrown,
     may_differ,
+    take_over,
     world_of,
 )
 from conform.judging.model_bugs import ComputedStates, ModelCall
@@ -380,6 +382,8 @@ class Follower:
 
     def _likely_in(self, model: JudgeModel) -> list[object]:
         """The likely states as states of a sibling model; none if its state variables differ."""
+        if can_take_over(model, self.siblings.charter):
+            return [take_over(model, state) for state in self.likely]
         if self._asked.likely is None:
             self._asked.likely = self.encoded(self.siblings.charter, self.likely)
         try:

@@ -140,6 +140,23 @@ def may_differ(model: JudgeModel, operation: str) -> bool:
     return changes is None or operation in str(changes).split()
 
 
+def can_take_over(model: JudgeModel, charter: JudgeModel) -> bool:
+    """Whether a model has the types of the charter's, and takes over its states: a sibling that is
+    stored as its difference names the model whose types it has."""
+    types = getattr(model, "TYPES_OF", None)
+    return types is not None and types == getattr(charter, "TYPES_OF", name_of(charter))
+
+
+def take_over(model: JudgeModel, state: object) -> object:
+    """A state of the charter's model as one of a model that `can_take_over`."""
+    export = cast("_TakesOver", model)
+    return export.take_over(state)
+
+
+class _TakesOver(Protocol):
+    def take_over(self, state: object) -> object: ...
+
+
 def name_of(model: JudgeModel) -> str:
     """The module of a model."""
     return str(getattr(model, "__name__", type(model).__name__)).removesuffix(WIRE)
