@@ -238,7 +238,7 @@ class Follower:
         shown = self._asked.labels.relabel(step.reply, step.observation)
         labels, seen = shown.labels, SeenStep(*shown.texts, shown.labels, step.observation)
         charter = self.siblings.charter
-        allowed = self._allowed(charter, self.states, call)
+        allowed = self._ask_model(charter, self.states, call)
         if self.likely is self.states:
             self._asked.allowed[None] = allowed
         candidates = [item for items in allowed for item in items]
@@ -290,7 +290,7 @@ class Follower:
         except Unresolved:
             return Judged(False, ())
         self._asked = AskedStep(StepLabels(self.labels, call.operation))
-        allowed = self._allowed(self.siblings.charter, self.states, call)
+        allowed = self._ask_model(self.siblings.charter, self.states, call)
         expected = tuple(item.list_allowed() for items in allowed for item in items)
         changed = step.observation is not None and self._has_changed(step.observation)
         entries = () if changed else self.failing(step)
@@ -354,8 +354,8 @@ class Follower:
         for entry in entries:
             sibling = self.siblings.entries.get(entry)
             if sibling is not None:
-                own = self._allowed_by(None, charter, call)
-                other = self._allowed_by(entry, sibling, call)
+                own = self._ask_entry(None, charter, call)
+                other = self._ask_entry(entry, sibling, call)
                 yield width_of(entry, seen, zip(own, other, strict=False))
 
     def _explains(self, entry: str, call: ModelCall, seen: SeenStep) -> list[Candidate]:
@@ -367,17 +367,17 @@ class Follower:
         self, entry: str | None, model: JudgeModel, call: ModelCall, seen: SeenStep
     ) -> list[Candidate]:
         """Outcomes of a model, from the likely states, that equal the observed one."""
-        allowed = self._allowed_by(entry, model, call)
+        allowed = self._ask_entry(entry, model, call)
         return [item for items in allowed for item in items if item.is_seen(seen)]
 
-    def _allowed_by(
+    def _ask_entry(
         self, entry: str | None, model: JudgeModel, call: ModelCall
     ) -> list[list[Candidate]]:
         """The outcomes of an entry's model from each of the likely states, asked once in a step."""
         found = self._asked.allowed.get(entry)
         if found is None:
             states = self.likely if entry is None else self._likely_in(model)
-            found = self._asked.allowed[entry] = self._allowed(model, states, call)
+            found = self._asked.allowed[entry] = self._ask_model(model, states, call)
         return found
 
     def _likely_in(self, model: JudgeModel) -> list[object]:
@@ -393,7 +393,7 @@ class Follower:
         except Exception as error:
             raise self._bug(model, "", error) from error
 
-    def _allowed(
+    def _ask_model(
         self, model: JudgeModel, states: Sequence[object], call: ModelCall
     ) -> list[list[Candidate]]:
         """The outcomes of a model from each of some of its states."""

@@ -52,19 +52,19 @@ def test_equal_texts_are_relabelled_once():
     assert labels.relabel({"token": "@8"}, ["@7"]) is not first
 
 
-def test_each_model_is_asked_once_in_a_step():
+def test_each_model_is_called_once_in_a_step():
     """Whether an entry explains a step, and how much it allows, are read of the same outcomes."""
-    asked = []
+    requests = []
 
     def count(name, original):
         def outcomes(*call):
-            asked.append(name)
+            requests.append(name)
             return original.outcomes(*call)
 
         return EditedModel(outcomes=outcomes)
 
     keeps = toy_siblings().entries["leader_stays"]
-    entry = EditedModel(outcomes=lambda *call: asked.append("entry") or keeps.outcomes(*call))
+    entry = EditedModel(outcomes=lambda *call: requests.append("entry") or keeps.outcomes(*call))
     siblings = Siblings(count("charter", toy), {"leader_stays": entry})
     question = {"sorts": {"Node": {"n1": 1, "n2": 2}}, "given": None, "operations": []}
     first = toy.initial({"Node": ("n1", "n2")})
@@ -72,11 +72,11 @@ def test_each_model_is_asked_once_in_a_step():
     steps = (("register", {"node": "n1"}), ("elect", {}), ("expire", {"node": "n1"}))
     state = first
     for operation, args in steps:
-        asked.clear()
+        requests.clear()
         outcome = keeps.outcomes(state, operation, args)[0]
         state = outcome.state
         shown = ObservedStep(operation, args, outcome.reply, keeps.observe(state))
         judged = follower.step(shown)
-        assert sorted(asked) == (["charter"] if judged.allowed else ["charter", "entry"])
+        assert sorted(requests) == (["charter"] if judged.allowed else ["charter", "entry"])
     assert judged.entries == ("leader_stays",)
     assert [width.entry for width in judged.widths] == ["leader_stays"]
