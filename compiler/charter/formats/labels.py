@@ -68,7 +68,7 @@ class Labels:
             _, shown, labels = self.step(None, observation)
             return reply, shown, labels
         with suppress(_NewValue):  # most steps have none
-            return *self._renamed(reply, observation, operation), self
+            return *self._rename(reply, observation, operation), self
         seen: dict[Name, None] = {}
 
         def note(kind: str, value: str) -> str:
@@ -78,9 +78,9 @@ class Labels:
         self.types.reply(operation, reply, note)
         self.types.observation(observation, note)
         labels = self._with(seen)
-        return *labels._renamed(reply, observation, operation), labels
+        return *labels._rename(reply, observation, operation), labels
 
-    def _renamed(self, reply: Json, observation: Json, operation: str) -> tuple[Json, Json]:
+    def _rename(self, reply: Json, observation: Json, operation: str) -> tuple[Json, Json]:
         """Reply and observation by the names that were given. Raises `_NewValue`."""
         names = self._names
 
