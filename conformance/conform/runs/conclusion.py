@@ -16,6 +16,7 @@ from conform.judging.follow import Siblings
 from conform.runs import overclaims, summary
 from conform.runs.asked_vectors import AskedVectors
 from conform.runs.canaries import canaries
+from conform.runs.canaries.walk_canaries import canaries_of_walks
 from conform.runs.entry_widths import allowing_both
 from conform.runs.extent import extent_of_run
 from conform.runs.findings.adapter_failures import adapter_trouble
@@ -76,7 +77,8 @@ def finish(run: JudgedRun, options: RunOptions) -> Finished:
     trusted. The target is asked again if findings are to be shrunk."""
     folder, context = run.folder, run.context
     suite, entries = run.resolved.suite, run.resolved.entries
-    extra: list[Json] = [canary.json() for canary in canaries.of_run(context)]
+    made = [*canaries.of_run(context), *canaries_of_walks(context)]
+    extra: list[Json] = [canary.json() for canary in made]
     counts = summary.collect(folder)
     counts.canaries += extra
     stale = stale_entries(folder, suite, entries, counts) if context.reference else ()

@@ -31,8 +31,10 @@ from conform.walks.places import ValueFinder
 from conform.walks.seen_steps import StepReader
 from conform.walks.walker import Call, TargetWalk, Walker
 
-PREFIX_SHARE = 0.5
+PREFIX_SHARE = 0.6
 """The share of walks that begin with operations of a question of the suite."""
+_WHOLE_SHARE = 0.5
+"""The share of these that begin with all of its operations."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,7 +189,8 @@ def _begin_with(
     sorts, consts = world_of(question)
     calls = own_calls(question)
     elements = {sort: tuple(names) for sort, names in sorts.items()}
-    count = chance.randint(min(1, len(calls)), len(calls))
+    whole = chance.random() < _WHOLE_SHARE
+    count = len(calls) if whole else chance.randint(min(1, len(calls)), len(calls))
     return OfferedWorld(elements, {**world.consts, **consts}), calls[:count]
 
 

@@ -12,6 +12,7 @@ from tests.support.toy.vectors import vector, write_toy_vectors
 from charter.formats.run_description import WalkSettings
 from conform.cli import main as cli
 from conform.console.errors import BadSuite
+from conform.runs.canaries import walk_canaries
 from conform.runs.engines import inline
 from conform.runs.execute import run_target
 from conform.runs.options import RunOptions
@@ -217,3 +218,24 @@ def test_seconds_cut_the_walks_and_the_result_says_so(walk, targets_folder, monk
     )
     finished = walk("fake-faithful", "run", seconds=1)
     assert finished.summary["walks"]["cut"] == 2
+
+
+def test_canaries_of_walks_see_a_mutant_and_an_adapter_that_does_nothing(walk, targets_folder):
+    finished = walk("reference", "run", count=64, steps=10)
+    kinds = {(canary["kind"], canary["ok"]) for canary in finished.canaries
+             if str(canary["where"]).startswith("walks")}  # fmt: skip
+    assert {("nothing", True), ("mutant", True), ("flipped", True)} <= kinds
+
+
+def test_walker_that_sees_nothing_is_not_trusted(walk, targets_folder, monkeypatch):
+    monkeypatch.setattr(walk_canaries, "_sees", lambda wrong, context: False)
+    finished = walk("reference", "run", count=3, steps=2)
+    assert not finished.summary["trusted"]
+    assert finished.exit_code == 3
+
+
+def test_mutant_that_no_walk_sees_is_said(walk, targets_folder, monkeypatch):
+    monkeypatch.setattr(walk_canaries, "_sees", lambda wrong, context: wrong.nothing)
+    finished = walk("reference", "run", count=3, steps=2)
+    assert finished.exit_code == 0
+    assert "tell none of 1 mutants" in str(finished.summary["skipped_canaries"])
