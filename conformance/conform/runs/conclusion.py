@@ -22,7 +22,7 @@ from conform.runs.extent import extent_of_run
 from conform.runs.findings.adapter_failures import adapter_trouble
 from conform.runs.findings.baseline import Baseline, write_baseline
 from conform.runs.findings.failing_operation import with_steps
-from conform.runs.findings.findings import run_findings
+from conform.runs.findings.found_by_run import FoundByRun
 from conform.runs.findings.limits import RunLimits
 from conform.runs.findings.one_fault import one_fault
 from conform.runs.judged_rows import JudgedRows
@@ -33,7 +33,7 @@ from conform.runs.run_context import RunContext
 from conform.runs.run_json import list_changed
 from conform.runs.select import ResolvedRun, variables
 from conform.runs.selection import AskedVerdicts, record_failed
-from conform.runs.shrink import find_given_states, with_shrunk
+from conform.runs.shrink import with_shrunk
 from conform.storage.bucket_store import RunFolder
 from conform.suites.cache import Suite
 
@@ -91,9 +91,9 @@ def finish(run: JudgedRun, options: RunOptions) -> Finished:
     target = run.resolved.prepared.target
     asked = AskedVerdicts.of(of_suite, options.baseline.known)
     unsteady = record_failed(target, run.about, asked)
-    found = run_findings(rows, find_given_states(rows.deviations, suite), RunLimits.of(run.about))
+    found = FoundByRun.of(rows, of_suite, suite, RunLimits.of(run.about))
     changed = options.baseline.find_changed(
-        found, suite.manifest.digest, whole=saw_all(extent.left)
+        found.of_suite, suite.manifest.digest, whole=saw_all(extent.left)
     )
     findings, baseline = _with_baseline(found, options, extent.left, suite.manifest.digest)
     if options.shrink:
@@ -122,16 +122,19 @@ def finish(run: JudgedRun, options: RunOptions) -> Finished:
 
 
 def _with_baseline(
-    found: tuple[RunFinding, ...], options: RunOptions, left: Sequence[Left], suite: str
+    found: FoundByRun, options: RunOptions, left: Sequence[Left], suite: str
 ) -> tuple[tuple[RunFinding, ...], Baseline]:
     """The findings with the reasons that the baseline has for them, and the baseline, which is
     written first if the options ask for it. A run that did not ask all, or lost some, keeps what
     it did not see."""
     baseline = options.baseline
     if options.update_baseline:
-        kept = () if saw_all(left) else baseline.stale(found)
-        baseline = write_baseline(baseline, found, kept, suite)
-    return baseline.apply(found), baseline
+        kept = () if saw_all(left) else baseline.stale(found.all)
+        of_walks = found.of_walks
+        listed = (*found.of_suite, *of_walks)
+        names = {one.id for one in of_walks}
+        baseline = write_baseline(baseline, listed, kept, suite, names)
+    return baseline.apply(found.all), baseline
 
 
 def scope(suite: Suite, about: RunDescription, asked: int) -> ComparedScope:

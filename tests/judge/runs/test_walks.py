@@ -11,10 +11,12 @@ from tests.support.toy.vectors import vector, write_toy_vectors
 
 from charter.formats.run_description import WalkSettings
 from conform.cli import main as cli
+from conform.cli.output.run_output import show
 from conform.console.errors import BadSuite
 from conform.runs.canaries import walk_canaries
 from conform.runs.engines import inline
 from conform.runs.execute import run_target
+from conform.runs.findings.baseline import BY_WALKS, NO_BASELINE, Baseline, read_baseline
 from conform.runs.options import RunOptions
 from conform.runs.rejudge import RejudgeOptions, rejudge
 from conform.suites.cache import open_suite
@@ -46,9 +48,11 @@ def walk(poor_suite, tmp_path):
 
     def run(target, out, count=70, steps=6, **more):
         engine, said = more.pop("engine", "inline"), more.pop("said", [])
+        baseline, update = more.pop("baseline", NO_BASELINE), more.pop("update", False)
         return run_target(
             RunOptions(target, suite=str(poor_suite), engine=engine, out=str(tmp_path / out),
-                       master="local[2]", walks=WalkSettings(count, steps, **more)),
+                       master="local[2]", baseline=baseline, update_baseline=update,
+                       walks=WalkSettings(count, steps, **more)),
             said.append,
         )  # fmt: skip
 
@@ -239,3 +243,30 @@ def test_mutant_that_no_walk_sees_is_said(walk, targets_folder, monkeypatch):
     finished = walk("reference", "run", count=3, steps=2)
     assert finished.exit_code == 0
     assert "tell none of 1 mutants" in str(finished.summary["skipped_canaries"])
+
+
+def test_baseline_compares_what_the_suite_shows_and_knows_what_walks_show(
+    walk, targets_folder, tmp_path
+):
+    targets_folder("wrong_error")
+    place = str(tmp_path / "known.toml")
+    first = walk("fake-wrong_error", "a", baseline=Baseline(place), update=True)
+    written = read_baseline(place, lenient=True)
+    (name,) = [one["id"] for one in first.summary["findings"] if one["rule"] == "elect/nobody"]
+    assert written.entries[name].suite == BY_WALKS
+    path = tmp_path / "known.toml"
+    text = path.read_text(encoding="utf-8").replace('reason = ""', 'reason = "known"')
+    path.write_text(text, encoding="utf-8")
+    again = walk("fake-wrong_error", "b", seed=2, baseline=read_baseline(place))
+    assert again.exit_code == 0, again.summary["reasons"]
+    assert again.summary["changed_baseline"] == {}
+    without = walk("fake-wrong_error", "c", count=0, baseline=read_baseline(place))
+    assert without.summary["stale_baseline"] == []
+    assert without.exit_code == 0
+
+
+def test_last_line_names_the_walks_and_their_seed(walk, targets_folder, capsys):
+    show(walk("reference", "run", count=3, steps=2, seed=7))
+    said = capsys.readouterr().out
+    assert "walks                  3\n" in said
+    assert "fine by the suite and 3 walks (seed 7): no deviation from the charter" in said

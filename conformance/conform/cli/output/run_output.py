@@ -22,7 +22,7 @@ from conform.cli.output.missing_operations import (
     next_step,
     trouble,
 )
-from conform.cli.output.walks_told import by_walks, count_walks, explain_walks, list_walks
+from conform.cli.output.walks_told import count_walks, explain_walks, list_walks, name_walks
 from conform.console.terminal import columns, number, one_line, out, plural, shorten
 from conform.judging.refutations import EXCEPTION, explain_refusal
 from conform.runs.canaries import trust
@@ -429,7 +429,7 @@ def _next(finished: Finished) -> str:
 def _last_line(finished: Finished, missing: Sequence[str]) -> str:
     counted = finished.summary
     reasons, extent = texts(counted["reasons"]), read_extent(counted)
-    compared = "; ".join(filter(None, (extent.tell(), count_walks(finished))))
+    compared = extent.tell()
     by = f"; by {extent.older}" if extent.older else ""
     if missing and counted["exit"] == 3:
         return f"exit 3: the adapter does not perform {', '.join(missing)} yet; {compared}{by}"
@@ -437,8 +437,9 @@ def _last_line(finished: Finished, missing: Sequence[str]) -> str:
         parts = (extent.tell(), count_walks(finished))
         rest = "".join(f"; {part}" for part in parts if part not in ("", *reasons))
         return f"exit {counted['exit']}: {'; '.join(reasons)}{rest}{by}"
-    by = " and ".join(filter(None, (extent.by, by_walks(finished))))
-    fine = f"fine by {by}" if extent.by else "fine"
+    fine = f"fine by {extent.by}" if extent.by else "fine"
+    if walks := name_walks(finished):
+        fine += f" and {walks}" if extent.by else f" by the suite and {walks}"
     if extent.wishes:
         fine += f" in the part that was asked ({', '.join(extent.wishes)})"
     known = counted["deviations"]

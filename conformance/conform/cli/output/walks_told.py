@@ -54,7 +54,8 @@ def count_walks(finished: Finished) -> str:
     return f"judged {number(judged)}{of} walks (seed {finished.run.walks.seed})"
 
 
-def by_walks(finished: Finished) -> str:
+def name_walks(finished: Finished) -> str:
     """By which walks a run is fine; "" for none."""
     judged = _count(finished.summary, "walks")
-    return f"{plural(judged, 'walk')} (seed {finished.run.walks.seed})" if judged else ""
+    cut = ", cut by --seconds" if _count(finished.summary, "cut") else ""
+    return f"{plural(judged, 'walk')} (seed {finished.run.walks.seed}{cut})" if judged else ""

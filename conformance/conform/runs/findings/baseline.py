@@ -13,6 +13,8 @@ from charter.formats.run import RunFinding
 from conform.console.errors import BadBaseline, CannotWrite
 from conform.console.terminal import plural
 
+BY_WALKS = "walks"
+"""The `suite` of a finding that walks alone show: other walks need not show it."""
 _ID = re.compile(r"f-[0-9a-f]{10}")
 _HEAD = """\
 # Known findings: `conform run --baseline` does not fail because of them (`conform help run`).
@@ -94,11 +96,13 @@ class Baseline:
         """Those of some findings that are known and were listed by another suite: what vectors
         observed is not compared."""
         known = self.known.intersection(findings)
-        return tuple(sorted(name for name in known if self.entries[name].suite != suite))
+        same = (suite, BY_WALKS)
+        return tuple(sorted(name for name in known if self.entries[name].suite not in same))
 
     def stale(self, findings: Sequence[RunFinding]) -> tuple[str, ...]:
-        """The findings of the baseline that a run did not show."""
-        return tuple(sorted(self.entries.keys() - {one.id for one in findings}))
+        """The findings of the baseline that a run did not show, without those of walks."""
+        listed = {name for name, entry in self.entries.items() if entry.suite != BY_WALKS}
+        return tuple(sorted(listed - {one.id for one in findings}))
 
 
 NO_BASELINE = Baseline()
@@ -169,11 +173,16 @@ def _make_entry(finding: RunFinding, suite: str) -> BaselineEntry:
 
 
 def write_baseline(
-    baseline: Baseline, findings: Sequence[RunFinding], keep: Collection[str], suite: str
-) -> Baseline:
+    baseline: Baseline, findings: Sequence[RunFinding], keep: Collection[str], suite: str,
+    of_walks: Collection[str] = (),
+) -> Baseline:  # fmt: skip
     """Write the baseline of what a run by a suite showed: reasons stay, new findings have none yet.
-    `keep` are findings that the run did not show, and that stay. Raises `CannotWrite`."""
-    seen = {one.id: _make_entry(one, suite) for one in findings if not one.entry}
+    `keep` are findings that the run did not show, and that stay; walks alone show those
+    `of_walks`. Raises `CannotWrite`."""
+    keep = {*keep, *(name for name, one in baseline.entries.items() if one.suite == BY_WALKS)}
+    keep -= {one.id for one in findings}
+    seen = {one.id: _make_entry(one, BY_WALKS if one.id in of_walks else suite)
+            for one in findings if not one.entry}  # fmt: skip
     held = {name: replace(entry, reason=baseline.reasons.get(name, ""))
             for name, entry in seen.items()}  # fmt: skip
     held |= {name: baseline.entries[name] for name in keep}
