@@ -33,7 +33,7 @@ from conform.runs.run_context import RunContext
 from conform.runs.run_json import list_changed
 from conform.runs.select import ResolvedRun, variables
 from conform.runs.selection import AskedVerdicts, record_failed
-from conform.runs.shrink import with_shrunk
+from conform.runs.shrink import find_given_states, with_shrunk
 from conform.storage.bucket_store import RunFolder
 from conform.suites.cache import Suite
 
@@ -91,7 +91,8 @@ def finish(run: JudgedRun, options: RunOptions) -> Finished:
     target = run.resolved.prepared.target
     asked = AskedVerdicts.of(of_suite, options.baseline.known)
     unsteady = record_failed(target, run.about, asked)
-    found = FoundByRun.of(rows, of_suite, suite, RunLimits.of(run.about))
+    starts = find_given_states(of_suite.deviations, suite)
+    found = FoundByRun.of(rows, of_suite, starts, RunLimits.of(run.about))
     changed = options.baseline.find_changed(
         found.of_suite, suite.manifest.digest, whole=saw_all(extent.left)
     )

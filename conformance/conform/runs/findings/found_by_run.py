@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from charter.formats.run import RunFinding
-from conform.runs.findings.findings import run_findings
+from conform.runs.findings.findings import GivenState, run_findings
 from conform.runs.findings.limits import RunLimits
 from conform.runs.judged_rows import JudgedRows
-from conform.runs.shrink import find_given_states
-from conform.suites.cache import Suite
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,11 +21,12 @@ class FoundByRun:
 
     @classmethod
     def of(
-        cls, rows: JudgedRows, of_suite: JudgedRows, suite: Suite, limits: RunLimits
-    ) -> FoundByRun:
+        cls, rows: JudgedRows, of_suite: JudgedRows, starts: Mapping[str, GivenState],
+        limits: RunLimits,
+    ) -> FoundByRun:  # fmt: skip
         """The findings in `rows`, of which those `of_suite` are no walks. The example of a finding
-        is a vector of the suite if one shows it: it is the same whatever walks there are."""
-        starts = find_given_states(of_suite.deviations, suite)
+        is a vector of the suite if one shows it: it is the same whatever walks there are. `starts`
+        are the given states of vectors, `limits` those of the target."""
         own = run_findings(of_suite, starts, limits)
         if rows.verdicts.num_rows == of_suite.verdicts.num_rows:
             return cls(own, own)
