@@ -11,7 +11,8 @@ type adapter struct{ service *service }
 
 func main() {
 	about := charter.About{Name: "lease-go", Version: "1.0", Capabilities: []string{"load"}}
-	if err := charter.Serve(about, &adapter{}); err != nil {
+	make := func() charter.Adapter { return &adapter{} }
+	if err := charter.ServeSessions(about, make, 64); err != nil {
 		log.Fatal(err)
 	}
 }

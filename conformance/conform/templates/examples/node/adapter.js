@@ -1,6 +1,6 @@
 /** An adapter of the component service of lease: it drives the lease service in lease.js. */
 
-import { serve } from "./charter/protocol.js";
+import { serveSessions } from "./charter/protocol.js";
 import { LeaseService } from "./lease.js";
 
 class Adapter {
@@ -46,7 +46,8 @@ class Adapter {
   }
 }
 
-await serve(
+await serveSessions(
   { name: "lease-node", version: "1.0", capabilities: ["load"] },
-  new Adapter(),
+  () => new Adapter(),
+  64,
 );

@@ -52,4 +52,4 @@ def _shown(lease: Lease | None) -> protocol.Lease | None:
 
 
 if __name__ == "__main__":
-    protocol.serve(protocol.about("lease-python", "1.0", ("load",)), Adapter())
+    protocol.serve_sessions(protocol.about("lease-python", "1.0", ("load",)), Adapter, 64)

@@ -13,7 +13,7 @@ public final class Main implements Protocol.Adapter {
     private LeaseService service;
 
     public static void main(String[] args) throws Exception {
-        Protocol.serve(Protocol.about("lease-java", "1.0", "load"), new Main());
+        Protocol.serveSessions(Protocol.about("lease-java", "1.0", "load"), Main::new, 64);
     }
 
     @Override

@@ -89,9 +89,11 @@ impl Driver {
 fn main() -> Result<(), Error> {
     let mut about = About::new("lease-rust", "1.0");
     about.capabilities.push("load".to_string());
-    let service = lease::Service {
-        ttl: 0,
-        locks: Default::default(),
+    let make = || Driver {
+        service: lease::Service {
+            ttl: 0,
+            locks: Default::default(),
+        },
     };
-    serve(about, Driver { service })
+    serve_sessions(about, make, 64)
 }
