@@ -48,11 +48,12 @@ def walk(poor_suite, tmp_path):
 
     def run(target, out, count=70, steps=6, **more):
         engine, said = more.pop("engine", "inline"), more.pop("said", [])
+        command = more.pop("command", ())
         baseline, update = more.pop("baseline", NO_BASELINE), more.pop("update", False)
         return run_target(
             RunOptions(target, suite=str(poor_suite), engine=engine, out=str(tmp_path / out),
                        master="local[2]", baseline=baseline, update_baseline=update,
-                       walks=WalkSettings(count, steps, **more)),
+                       command=command, walks=WalkSettings(count, steps, **more)),
             said.append,
         )  # fmt: skip
 
@@ -270,3 +271,17 @@ def test_last_line_names_the_walks_and_their_seed(walk, targets_folder, capsys):
     said = capsys.readouterr().out
     assert "walks                  3\n" in said
     assert "fine by the suite and 3 walks (seed 7): no deviation from the charter" in said
+
+
+def test_finding_of_a_walk_says_which_and_the_command_that_makes_it_again(
+    walk, targets_folder, capsys
+):
+    targets_folder("wrong_error")
+    finished = walk("fake-wrong_error", "run", command=("conform", "run", "--walks", "70"))
+    show(finished)
+    said = capsys.readouterr().out
+    (row,) = [
+        row for row in finished.folder.table("walks").to_pylist()
+        if row["id"] == finished.summary["findings"][0]["vector"]
+    ]  # fmt: skip
+    assert f"walk 1/{row['walk']}, which this makes again: conform run --walks 70" in said

@@ -22,7 +22,13 @@ from conform.cli.output.missing_operations import (
     next_step,
     trouble,
 )
-from conform.cli.output.walks_told import count_walks, explain_walks, list_walks, name_walks
+from conform.cli.output.walks_told import (
+    count_walks,
+    explain_walks,
+    find_walks,
+    list_walks,
+    name_walks,
+)
 from conform.console.terminal import columns, number, one_line, out, plural, shorten
 from conform.judging.refutations import EXCEPTION, explain_refusal
 from conform.runs.canaries import trust
@@ -289,12 +295,16 @@ def _show_findings(finished: Finished, most: int = 12) -> None:
     findings = read_findings(finished.summary)
     new = [item for item in findings if item.new]
     explained, before = {""}, _deviating_before(finished, new[:most])
+    walks = find_walks(finished, {item.vector for item in new[:most]})
     for item in new[:most]:
         told = one_line(shorten(item.sentence, 300))
         out(f"  {item.severity:<5}  {item.id}  {told}")
         show_example(finished, item)
         if item.id in before:
             out(f"         {before[item.id]}")
+        if item.vector in walks:
+            again = write_command(finished.run.command, finished.inside)
+            out(f"         {walks[item.vector]}, which this makes again: {again}")
         for says in item.limits:
             out(f"         {LIMIT_TOLD} {one_line(says)}")
         if item.like:

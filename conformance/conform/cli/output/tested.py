@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from charter.formats.canonical import Json
+from charter.formats.run_description import NO_WALKS, WalkSettings
 from conform.console.terminal import out
 
 _WORST = (1, 3, 4, 0)
@@ -15,13 +16,14 @@ class Tested:
     """The results so far: exit codes, what --json prints (`obligations`: for each judged component
     how many are covered, infeasible and open), the instances that were given up, and the
     mutants that no vector tells from a charter. `inside` is the folder in which commands are to be
-    typed; "" is the one in which the user is. `most` and `go_on` are the options --most and
-    --continue."""
+    typed; "" is the one in which the user is. `most`, `go_on` and `walks` are the options --most,
+    --continue and those of walks."""
 
     quiet: bool
     most: int
     inside: str = ""
     go_on: bool = False
+    walks: WalkSettings = NO_WALKS
     codes: list[int] = field(default_factory=list)
     charters: list[Json] = field(default_factory=list)
     obligations: list[Json] = field(default_factory=list)

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
+
+import pyarrow.compute as pc
 
 from charter.formats.canonical import Json
 from charter.formats.reading import own_number
 from conform.console.terminal import number, plural
 from conform.runs.conclusion import Finished
+from conform.storage.tables import OF_WALKS
 
 
 def _find_walks(counted: Mapping[str, Json]) -> Mapping[str, Json]:
@@ -42,6 +45,15 @@ def explain_walks(counted: Mapping[str, Json]) -> Iterator[str]:
     if lost := _count(counted, "not_kept"):
         were = "was" if lost == 1 else "were"
         yield f"{plural(lost, 'walk')} that conformed {were} not kept, so not judged again"
+
+
+def find_walks(finished: Finished, vectors: Collection[str]) -> dict[str, str]:
+    """The names of those of some vectors that are walks, such as `walk 1/17`."""
+    if not finished.run.walks:
+        return {}
+    wanted = pc.field("id").isin(sorted(vectors))
+    rows = finished.folder.table(OF_WALKS, ("id", "walk"), wanted).to_pylist()
+    return {row["id"]: f"walk {finished.run.walks.seed}/{row['walk']}" for row in rows}
 
 
 def count_walks(finished: Finished) -> str:

@@ -7,12 +7,12 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from charter.formats.project import BadProject
-from charter.formats.run_description import WalkSettings
 from conform.adapters.targets import target
-from conform.cli.output.numbers import count, count_or_all, whole
+from conform.cli.output.numbers import count
 from conform.cli.output.overlay import overlay_warnings, releases_of
 from conform.cli.output.run_output import show
 from conform.cli.output.staleness import older_than_charter
+from conform.cli.output.walk_options import add_walks, read_walks
 from conform.console.errors import CannotPrepare, ConformError
 from conform.console.extras import need
 from conform.console.terminal import out_json, say
@@ -44,8 +44,6 @@ has a bug. What -k, --limit, --last-failed and -x leave out costs nothing; the l
 """
 
 _JUNIT = "--junit"
-STEPS, SEED = 20, 1
-"""The operations of a walk, and the seed, if no option names them."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -92,29 +90,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(_JUNIT, default="", metavar="FILE", help="write JUnit XML, also if the"
                         " run fails or is not to be trusted; makes its folder")  # fmt: skip
     parser.add_argument("--json", action="store_true", help="print the summary as JSON")
-
-
-def add_walks(parser: argparse.ArgumentParser, count_default: int = 0) -> None:
-    """Options of walks."""
-    parser.add_argument("--walks", type=count_or_all, default=count_default, metavar="N",
-                        help="make N walks after the suite: their operations are chosen in"
-                        f" the states that are observed (default: {count_default})")  # fmt: skip
-    parser.add_argument("--steps", type=count, default=STEPS, metavar="K", help="operations of a"
-                        f" walk (default: {STEPS})")  # fmt: skip
-    parser.add_argument("--seed", type=whole, default=SEED, metavar="S", help="seed of the walks:"
-                        f" the same seed makes the same ones (default: {SEED})")  # fmt: skip
-    parser.add_argument("--seconds", type=count, default=0, metavar="T", help="cut the walks T"
-                        " seconds after the run began; the result says so")  # fmt: skip
-    parser.add_argument("--instance", default="", metavar="I", help="elements, constants and"
-                        " operations of this instance of the component (default: those of all,"
-                        " drawn for each walk)")  # fmt: skip
-
-
-def read_walks(arguments: argparse.Namespace) -> WalkSettings:
-    """The walks that the options ask for."""
-    return WalkSettings(
-        arguments.walks, arguments.steps, arguments.seed, arguments.seconds, arguments.instance
-    ) if arguments.walks else WalkSettings()  # fmt: skip
 
 
 def _add_selection(parser: argparse.ArgumentParser) -> None:

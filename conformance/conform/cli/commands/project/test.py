@@ -42,6 +42,7 @@ from conform.cli.output.story import show_story
 from conform.cli.output.suite_gaps import explain_unasked, list_untold, mutants_told, not_seen
 from conform.cli.output.tested import Tested
 from conform.cli.output.vacuity import show_unmet
+from conform.cli.output.walk_options import add_walks, read_walks
 from conform.cli.output.written_types import list_outdated_types
 from conform.console.errors import ConformError, UnknownTarget
 from conform.console.extras import is_installed, remedy
@@ -61,6 +62,7 @@ EXAMPLES = """examples:
   conform test
   conform test one.charter
   conform test --adapter lease-go
+  conform test --walks 200
 
 For each charter of the project: checks it, runs its scenarios, explores its instances, looks for
 questions if its rules changed, brings generated/ up to date, tells how many obligations the small
@@ -83,6 +85,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help=f"give up an instance after N states (default: {MOST:,}; 0: never); it is left out of"
         " the search for questions, too",
     )  # fmt: skip
+    add_walks(parser)
     parser.add_argument("--continue", action="store_true", dest="go_on", help="go on with"
                         " interrupted runs although adapter.toml has no `sources`; the result says"
                         " so")  # fmt: skip
@@ -111,7 +114,7 @@ def _run(project: Project, arguments: argparse.Namespace) -> int:
     need_writable(project.runs)
     for path in charters:
         api.need_place_of_questions(path)
-    tested = Tested(arguments.json, arguments.most, inside, arguments.go_on)
+    tested = Tested(arguments.json, arguments.most, inside, arguments.go_on, read_walks(arguments))
     models = {path: _check(path, tested) for path in charters}
     runs: list[Finished] = []
     if tested.exit_code in (0, 4):
@@ -305,6 +308,7 @@ def _judge(
             release=release,
             baseline=_baseline(project, target),
             go_on=tested.go_on,
+            walks=tested.walks,
             command=("conform", "test", "--adapter", name_lookup(target)),
         )
         finished.append(replace(run_target(options, say, releases_of), inside=tested.inside))
