@@ -233,8 +233,7 @@ class OpenSessions:
         if self.connection.welcome.sessions:
             return self._take_steps(group)
         batch = [session.question() for session in group]
-        whole = min(self.deadlines.batch, self.deadlines.one * len(batch))
-        self.connection.send(batch, whole * self._patience.part)
+        self.connection.send(batch, self._deadline(len(batch)))
         answer = self._receive()
         if isinstance(answer, AdapterBroken):
             return answer
@@ -256,8 +255,7 @@ class OpenSessions:
             tuple(self._leaving), begun, tuple(session.to_send(step) for session, step in steps)
         )
         self._leaving.clear()
-        deadline = self.deadlines.one * (len(sent.begin) + len(sent.steps))
-        self.connection.send_steps(sent, deadline * self._patience.part)
+        self.connection.send_steps(sent, self._deadline(len(sent.pairs())))
         answer = self._receive()
         if isinstance(answer, AdapterBroken):
             return answer
@@ -273,6 +271,13 @@ class OpenSessions:
             )
             for session in group
         ]
+
+    def _deadline(self, count: int) -> float:
+        """Seconds for so many steps or questions: each has its own, and a batch those together that
+        it may have."""
+        batches = -(-count // BATCH)
+        whole = min(self.deadlines.batch * batches, self.deadlines.one * count)
+        return whole * self._patience.part
 
     def _make_room(self, wanted: Sequence[str]) -> None:
         """Let the adapter hold the sessions `wanted`, and end others for which it has no room."""

@@ -26,14 +26,15 @@ POISONED = [REGISTER, ("failover", {}), ("elect", {})]
 
 
 class Watched(DirectConnection):
-    """Notes what is sent of sessions."""
+    """Notes what is sent of sessions, and the deadlines."""
 
     def __init__(self, *, sessions, make=Fake):
-        self.sent = []
+        self.sent, self.deadlines = [], []
         super().__init__(make, sessions=sessions)
 
     def send_steps(self, steps, deadline):
         self.sent.append(steps)
+        self.deadlines.append(deadline)
         super().send_steps(steps, deadline)
 
     def send(self, batch, deadline):
@@ -116,6 +117,18 @@ def test_each_operation_is_performed_once_by_an_adapter_with_room():
     sessions.close()
     assert connection.sent[-1].end == ("s0", "s1")
     walk(open_on(connection, "next"), texts_of_calls(CALM, CALM))
+
+
+def test_each_step_has_a_deadline_and_many_have_that_of_a_batch():
+    """Seconds are 1 for one and 2 for a batch of 64, which are begun in the first message."""
+    connection = Watched(sessions=65)
+    sessions = open_on(connection)
+    walk(sessions, texts_of_calls(*[CALM] * 65, POISONED[:1]))
+    sessions.end([f"s{number}" for number in range(64)])
+    sessions.step([NextStep("s64", "failover", {})])
+    assert connection.deadlines[0] == 2 * QUICK.batch  # 65 beginnings
+    assert connection.deadlines[1] == QUICK.one  # that of the last session alone
+    assert connection.deadlines[-1] == QUICK.one
 
 
 def test_growing_questions_have_one_id_and_one_nonce():
