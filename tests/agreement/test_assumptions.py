@@ -16,6 +16,7 @@ from charter.core import nodes as n
 from charter.diagnostics import Source
 from charter.semantics.builtins import EvaluationError
 from charter.semantics.machine import Machine
+from conform.cli.main import main
 
 
 def instance_of(model: n.Model, name: str) -> n.Instance:
@@ -96,3 +97,18 @@ def test_tlc_refuses_a_system_that_breaks_an_assumption(jar: Path, tmp_path: Pat
     model = break_network("require of not in terms_led")
     said = tlc.check(jar, model, instance_of(model, "two"), tmp_path, [])
     assert said.error and said.distinct == 1
+
+
+def test_an_assumption_that_no_state_satisfies_is_said_in_one_sentence(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    text = FOLLOWER.read_text(encoding="utf-8").replace("assume of > 0", "assume of > term + 9")
+    charter = tmp_path / "a.charter"
+    charter.write_text(text[: text.index("scenario")], encoding="utf-8")
+    for engine in ("native", "reference"):
+        assert main(["explore", str(charter), "--instance", "tiny", "--engine", engine]) == 4
+        shown = " ".join(capsys.readouterr().out.split())
+        once = 'assume once cites RAFT "5.2": of not in elected'
+        said = f"no state and no arguments satisfy `{once}` and `assume of > term + 9` of elect"
+        assert shown.count(said) == 1
+        assert "of in known` of append" in shown

@@ -4,7 +4,7 @@ a result."""
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal, Protocol
 
@@ -114,6 +114,22 @@ class Problem:
     def select_reported(self, findings: Sequence[CheckResult]) -> tuple[CheckResult, ...]:
         """The findings that are reported."""
         return tuple(one for one in findings if one.name not in self.unreported)
+
+    def explain_branches(self, findings: Sequence[CheckResult]) -> tuple[CheckResult, ...]:
+        """The branches; those of an operation of which none was taken, because of what it assumes,
+        with a sentence that quotes it."""
+        taken = {one.name.partition("/")[0] for one in findings if one.seen}
+        quoted = {
+            name: " and ".join(f"`{assumed.span.quote()}`" for assumed in operation.assumes)
+            for name, operation in self.machine.operations.items()
+            if isinstance(operation, n.Operation) and operation.assumes and name not in taken
+        }
+        return tuple(
+            replace(one, detail=f"no state and no arguments satisfy {quoted[name]} of {name}")
+            if (name := one.name.partition("/")[0]) in quoted
+            else one
+            for one in findings
+        )
 
     def teller(
         self, on_violation: Callable[[FirstViolation], None] | None

@@ -196,6 +196,10 @@ def _topic(texts: LinkedTexts, page: str, topic: Topic, seen: Seen) -> Iterator[
             return
         case sx.Operation():
             yield _signature(texts, item, here)
+            assumed = [line for line in item.body if isinstance(line, sx.Assume)]
+            if assumed:
+                yield texts.code(assumed, here)
+                yield from texts.sources(tuple(c for line in assumed for c in line.citations))
         case _ if topic.machine:
             yield texts.code(topic.items, here)
             yield from seen.draw_state(topic.machine)

@@ -57,7 +57,7 @@ class LinkedTexts:
             for piece in prose(text)
         )
 
-    def code(self, items: Iterable[Part | sx.Let], here: str = "") -> CodeBlock:
+    def code(self, items: Iterable[Part | sx.Let | sx.Assume], here: str = "") -> CodeBlock:
         """Neighbouring items as they were written, with their comments but for that of the first;
         nothing links to the place `here`, where they stand."""
         found: list[TextRun] = []
@@ -72,7 +72,7 @@ class LinkedTexts:
             found += [TextRun(f"  -- {item.trailing.strip()}", "comment")] if item.trailing else []
         return CodeBlock(tuple(found))
 
-    def pieces(self, part: Span | Part | sx.Let, here: str = "") -> list[TextRun]:
+    def pieces(self, part: Span | Part | sx.Let | sx.Assume, here: str = "") -> list[TextRun]:
         """A part of a file, as far to the left as its first line. Of the scenarios that a variant
         adds it has the heads alone, which link to their places."""
         span = part if isinstance(part, Span) else part.span

@@ -18,6 +18,10 @@ from charter.semantics.expressions import Expressions, Locals, Scope, State
 from charter.semantics.values import Universe
 
 
+class NotAssumed(EvaluationError):
+    """An operation happens where its assumption is false."""
+
+
 @dataclass(frozen=True, slots=True)
 class Outcome:
     """One allowed result of an operation (of a step: the reply is None)."""
@@ -76,13 +80,13 @@ class Evaluator(Expressions):
     ) -> tuple[Outcome, ...]:
         """All allowed outcomes: of the first branch with a true guard or, where that stands in an
         `in any order` group, of every branch of the group with a true guard. Raises EvaluationError
-        where an assumption is false."""
+        (NotAssumed where an assumption is false)."""
         scope, names = Scope(self.universe, state), _bind(operation.params, args)
         found: list[tuple[Outcome, ...]] = []
         group = 0
         for assumed in operation.assumes:
             if not self.value(assumed.condition, scope, names):
-                raise EvaluationError(describe_broken(operation, assumed), assumed.span)
+                raise NotAssumed(describe_broken(operation, assumed), assumed.span)
         for branch in operation.branches:
             if found and (group == 0 or branch.group != group):
                 break

@@ -11,7 +11,7 @@ from charter.core.nodes import Value
 from charter.explore.select import successors
 from charter.explore.successors import Defined, Successors
 from charter.semantics.builtins import EvaluationError
-from charter.semantics.evaluate import Outcome
+from charter.semantics.evaluate import NotAssumed, Outcome
 from charter.semantics.expressions import State
 from charter.semantics.machine import Machine
 from charter.vectors.answer import NoAnswer
@@ -67,7 +67,7 @@ def pair(state: str, branch: str) -> int:
 
 @dataclass(frozen=True, slots=True)
 class Answered:
-    """A faster `machine.outcomes`. Raises NoAnswer if a rule has no value."""
+    """A faster `machine.outcomes`. Raises NoAnswer if a rule has no value, or NotAssumed."""
 
     asked: Successors
 
@@ -76,5 +76,7 @@ class Answered:
     ) -> tuple[Outcome, ...]:
         try:
             return self.asked.outcomes(state, operation, args)
+        except NotAssumed:
+            raise
         except EvaluationError as problem:
             raise NoAnswer(f"{operation}: {problem}") from None

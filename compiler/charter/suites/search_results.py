@@ -126,6 +126,16 @@ class Found:
 NOTHING = Found()
 
 
+def name_broken(kept: FoundQuestion, why: str) -> str:
+    """What to do about a question that is kept, and that breaks an assumption, as `why` says."""
+    file = _FILES.get(kept.source, QUESTIONS[0])
+    search = f"`conform vectors CHARTER --search` writes {file} again"
+    remedy = "remove its line" if kept.source == "finding" else search
+    return (
+        f"{file}: the question `{kept.title}` ({kept.question.id}) cannot happen: {why}; {remedy}"
+    )
+
+
 def tells_of_search(note: str) -> bool:
     """Whether the note of an open obligation tells of a search for it."""
     nothing = ("", NO_NOTE, NO_SEARCH, OTHER_RULES, NO_SOLVER, NOT_AS_WRITTEN)

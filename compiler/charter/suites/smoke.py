@@ -14,17 +14,18 @@ from charter.core import nodes as n
 from charter.core.affected import ComponentChange
 from charter.core.nodes import Value
 from charter.core.obligations import Obligation, obligations
+from charter.formats.project import BadProject
 from charter.formats.vector import Question, Vector, Why
 from charter.project import pipeline
 from charter.project.compiler_digest import compiler
 from charter.project.sources import Selection
 from charter.semantics.builtins import EvaluationError
-from charter.semantics.evaluate import Outcome
+from charter.semantics.evaluate import NotAssumed, Outcome
 from charter.semantics.expressions import State
 from charter.semantics.machine import Machine
 from charter.semantics.scenario import ScenarioFails
 from charter.suites.instance_planner import InstancePlanner
-from charter.suites.search_results import mutants_of
+from charter.suites.search_results import mutants_of, name_broken
 from charter.suites.subject import Subject
 from charter.syntax import nodes as sx
 from charter.vectors.answer import Answers, NoAnswer
@@ -190,7 +191,8 @@ def has_bounds_of(question: Question, planner: Planner) -> bool:
 
 
 def smoke(about: Subject) -> Smoke:
-    """The small suite of a component."""
+    """The small suite of a component. Raises BadProject if a question that is kept breaks an
+    assumption."""
     wanted = obligations(about.model, about.component)
     desk = Desk(about.model, wanted)
     entries = desk.scenarios(about.component.name)
@@ -201,6 +203,8 @@ def smoke(about: Subject) -> Smoke:
         try:
             instance = instances[asked.instance]
             entries.append(desk.entry(asked.question, instance, why))
+        except NotAssumed as problem:
+            raise BadProject(name_broken(asked, problem.message)) from None
         except (NoAnswer, EvaluationError, ValueError, KeyError):
             stale.append(asked.title)
     unique = {entry.id: entry for entry in reversed(entries)}

@@ -13,7 +13,7 @@ REQUIRED = "require of not in terms_led and of > 0"
 
 
 def load_follower() -> n.Model:
-    """The charter as it stands."""
+    """The charter as it is."""
     return api.load(FOLLOWER)
 
 
@@ -22,3 +22,8 @@ def break_network(requires: str) -> n.Model:
     text = FOLLOWER.read_text(encoding="utf-8")
     assert REQUIRED in text
     return api.load_text(text.replace(REQUIRED, requires))
+
+
+def drop_assumptions(text: str) -> str:
+    """The text of a charter whose assumptions take a line each, without them."""
+    return "\n".join(x for x in text.split("\n") if not x.lstrip().startswith("assume "))

@@ -12,6 +12,7 @@ from xml.etree import ElementTree
 
 import pytest
 from tests.support import spec
+from tests.support.assumed import FOLLOWER
 from tests.support.links import dead_links, read
 
 from charter import api
@@ -331,6 +332,14 @@ scenario "A door" of door cites silent {
   do close() -> closed
 }
 """
+
+
+def test_what_an_operation_assumes_is_below_its_head() -> None:
+    files = handbook(FOLLOWER, "markdown")
+    shown = "\n".join(text for name, text in files.items() if name.endswith(".md"))
+    head, assumed = shown.index("operation append(of"), shown.index("assume known_term")
+    assert head < assumed < shown.index("append/stale", assumed)
+    assert dead_in_markdown(files) == set()
 
 
 def test_a_brace_in_a_comment_opens_no_operation(lamp: Path) -> None:

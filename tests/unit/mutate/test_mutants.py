@@ -16,6 +16,7 @@ from charter.core.walk import nodes
 from charter.diagnostics import Refused
 from charter.mutate.mutants import MadeMutant, mutants, mutate
 from charter.passes.order import lower_instance
+from charter.semantics.machine import Machine
 
 EXAMPLES = Path(__file__).resolve().parents[3] / "spec" / "examples"
 NOT_WRITTEN = ("read-after", "stale-read", "swap-branches")
@@ -329,3 +330,24 @@ def test_an_error_of_a_worker_can_be_sent() -> None:
     """It is made again from its arguments."""
     error = InvalidCore("a pass", ["one", "two"])
     assert str(copy(error)) == "core is broken after a pass: one; two"
+
+
+ASSUMED = COUNTER.replace(
+    "    branch full", "    let low = is_low(n)\n    assume calm: low or n > 0\n    branch full"
+)
+
+
+def test_no_mutant_changes_an_assumption() -> None:
+    model = api.load_text(ASSUMED)
+    assert of_counter(ASSUMED).keys() == of_counter().keys()
+    for made in mutants(model):
+        mutant = mutate(model, made)
+        validate(mutant, made.id)
+        machine = Machine.of(mutant, mutant.instances[0])
+        (assumed,) = machine.conditions("add")
+        state = machine.initial()
+        values = [
+            machine.evaluator.truth(assumed, machine.scope({**state, "n": n}), {"twice": True})
+            for n in (0, 1, 2)
+        ]
+        assert values == [True, True, True], made.id

@@ -125,7 +125,7 @@ def _result(problem: Problem, options: ExploreOptions, explored: Explored) -> Se
         machine=found.search.program.plan.machine,
         counts=found.counts,
         properties=problem.select_reported(found.properties),
-        branches=found.branches,
+        branches=problem.explain_branches(found.branches),
         failures=problem.select_reported(found.failures),
         conditions=problem.conditions(found.properties),
         symmetry=Symmetry(quotient.sorts, {**quotient.apart}),

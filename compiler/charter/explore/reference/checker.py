@@ -32,7 +32,7 @@ def check(problem: Problem, options: ExploreOptions, progress: Progress) -> Sear
         machine=problem.machine,
         counts=found.counts,
         properties=problem.select_reported(found.properties),
-        branches=found.branches,
+        branches=problem.explain_branches(found.branches),
         failures=problem.select_reported(found.failures),
         conditions=problem.conditions(found.properties),
         liveness=verdicts,

@@ -58,6 +58,7 @@ def _branches(found: SearchResult) -> Iterator[str]:
     word = "branches" if any("/" in one.name for one in found.branches) else "steps"
     said = f"{len(never)} of {count} {word} {'was' if len(never) == 1 else 'were'} never taken"
     dead = [one.name for one in found.vacuous if one.kind == "branch"]
+    details = {one.detail for one in found.branches if one.name in dead and one.detail}
     if not found.complete:
         yield f"{said} so far"
     elif not dead:
@@ -66,3 +67,5 @@ def _branches(found: SearchResult) -> Iterator[str]:
         yield f"{said}: {', '.join(dead)}"
     else:
         yield f"{said}; not listed under `misses`: {', '.join(dead)}"
+    if found.complete:
+        yield from sorted(details)
