@@ -17,7 +17,6 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 from collections.abc import Iterable, Mapping
-from contextlib import suppress
 from dataclasses import dataclass, field
 from fractions import Fraction
 
@@ -67,8 +66,10 @@ class Labels:
         if is_fault(reply):
             _, shown, labels = self.step(None, observation)
             return reply, shown, labels
-        with suppress(_NewValue):  # most steps have none
+        try:
             return *self._rename(reply, observation, operation), self
+        except _NewValue:  # most steps have none
+            pass
         seen: dict[Name, None] = {}
 
         def note(kind: str, value: str) -> str:

@@ -17,6 +17,7 @@ from charter.formats.reading import own_calls
 from charter.formats.verdict import Kind
 from conform.adapters.session import Judgement
 from conform.judging.follow import CannotFollow, Follower, ObservedStep, Siblings
+from conform.judging.model import JudgeModel, may_differ
 from conform.judging.read_result import BatchTexts
 from conform.storage.bucket_store import RunFolder
 from conform.storage.observations import observations
@@ -51,7 +52,8 @@ def find_overclaims(
         judgement.items, judgement.assessments, results.results, strict=True
     ):
         if assessment.verdict.kind is Kind.CONFORMS:
-            step = _first_refused(item.question, _steps(result, batch), overlay, observes)
+            question = orjson.loads(item.question)
+            step = _first_refused(question, _steps(result, batch), overlay, observes)
             if step:
                 found.append(Claimed(item.id, step, assessment.verdict.branches[step]))
     return found
@@ -70,14 +72,18 @@ def find_denied(run: RunOutput, entries: Mapping[str, Siblings]) -> dict[str, Cl
     """Those of `entries` (none explains a deviation of the run) that no longer apply: the target
     was in a situation where the entry differs from the charter, and behaved like the charter.
 
-    A sample of the conforming vectors is examined. Other entries did not occur in it; perhaps the
+    A sample of the conforming vectors is examined, by each entry those with an operation that it
+    changes. Other entries did not occur in it; perhaps the
     suite does not reach them.
     """
     found: dict[str, Claimed] = {}
     for bucket in range(run.suite.buckets):
         for vector in _sample(run, bucket):
+            question = orjson.loads(vector.question)
             for entry in [name for name in entries if name not in found]:
-                step = _first_refused(vector.question, vector.steps, entries[entry], run.observes)
+                if not can_refuse(entries[entry].charter, question):
+                    continue
+                step = _first_refused(question, vector.steps, entries[entry], run.observes)
                 if step:
                     found[entry] = Claimed(vector.id, step, vector.branches[step])
     return found
@@ -112,14 +118,21 @@ def _steps(result: Result, batch: BatchTexts) -> list[tuple[Json, Json]]:
     return [(batch.at(reply), batch.at(observation)) for reply, observation, _ in result.steps]
 
 
+def can_refuse(model: JudgeModel, question: dict[str, Json]) -> bool:
+    """Whether an entry's model may differ from the charter's in an operation of a question, or in
+    the failover by which a given state is loaded."""
+    names = {str(call["operation"]) for call in own_calls(question)}
+    names |= {"failover"} if question["given"] is not None else set()
+    return any(may_differ(model, name) for name in names)
+
+
 def _first_refused(
-    text: bytes,
+    question: dict[str, Json],
     steps: list[tuple[Json, Json]],
     overlay: Siblings,
     observes: tuple[str, ...] | None,
 ) -> int:
     """The first step that the model does not allow; 0 if there is none or it cannot be followed."""
-    question: dict[str, Json] = orjson.loads(text)
     calls = own_calls(question)
     try:
         follower = Follower(overlay, question, observes, steps[0][1])

@@ -10,7 +10,7 @@ from conform.adapters.session import Session
 from conform.adapters.stdio import StdioConnection
 from conform.console.errors import ModelBug
 from conform.judging.follow import Siblings
-from conform.runs.overclaims import find_overclaims
+from conform.runs.overclaims import can_refuse, find_overclaims
 from conform.suites.importing import item_of
 
 
@@ -55,3 +55,17 @@ def test_bug_in_a_rule_of_the_model_raises(judgement, error):
 def test_bug_while_the_model_is_set_up_raises(judgement):
     with pytest.raises(ModelBug, match="ZeroDivisionError"):
         find_overclaims(judgement, Siblings(EditedModel(initial=raises(ZeroDivisionError()))), None)
+
+
+def test_only_an_entry_that_changes_an_operation_of_a_question_can_refuse_its_steps():
+    asked = {"operations": [{"operation": "elect", "args": {}}], "given": None}
+    loaded = {**asked, "given": {}}
+    for changes, refuses, refuses_loaded in (
+        ("elect write", True, True),
+        ("write", False, False),
+        ("failover", False, True),
+    ):
+        model = EditedModel(CHANGES=changes)
+        assert can_refuse(model, asked) is refuses
+        assert can_refuse(model, loaded) is refuses_loaded
+    assert can_refuse(charter, asked)
