@@ -29,7 +29,7 @@ from conform.storage.bucket_store import RunFolder
 HERE = Path(__file__).resolve().parents[2]
 
 
-def spent(who):
+def read_seconds(who):
     used = resource.getrusage(who)
     return used.ru_utime + used.ru_stime
 
@@ -48,10 +48,10 @@ def measure(chosen):
             prefixes = list_prefixes(suite)
             context = replace(context, walks=walks, prefixes=prefixes, suite_buckets=suite.buckets)
             buckets = range(suite.buckets, suite.buckets + walks.blocks)
-        before = spent(resource.RUSAGE_SELF), spent(resource.RUSAGE_CHILDREN)
+        before = read_seconds(resource.RUSAGE_SELF), read_seconds(resource.RUSAGE_CHILDREN)
         inline.run(suite, buckets, context, lambda: None)
-        judge = spent(resource.RUSAGE_SELF) - before[0]
-        adapter = spent(resource.RUSAGE_CHILDREN) - before[1]
+        judge = read_seconds(resource.RUSAGE_SELF) - before[0]
+        adapter = read_seconds(resource.RUSAGE_CHILDREN) - before[1]
         rows = RunFolder(place).read_committed().values()
         steps = sum(row["judged_steps"] for row in rows)
         deviations = sum(row["deviations"] for row in rows)

@@ -58,14 +58,14 @@ def test_bug_while_the_model_is_set_up_raises(judgement):
 
 
 def test_only_an_entry_that_changes_an_operation_of_a_question_can_refuse_its_steps():
-    asked = {"operations": [{"operation": "elect", "args": {}}], "given": None}
-    loaded = {**asked, "given": {}}
+    question = {"operations": [{"operation": "elect", "args": {}}], "given": None}
+    loaded = {**question, "given": {}}
     for changes, refuses, refuses_loaded in (
         ("elect write", True, True),
         ("write", False, False),
         ("failover", False, True),
     ):
         model = EditedModel(CHANGES=changes)
-        assert can_refuse(model, asked) is refuses
+        assert can_refuse(model, question) is refuses
         assert can_refuse(model, loaded) is refuses_loaded
-    assert can_refuse(charter, asked)
+    assert can_refuse(charter, question)
