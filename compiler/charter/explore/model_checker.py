@@ -36,8 +36,9 @@ class ExploreOptions:
     visited set (None: states are kept whole). `states`: whether the states are needed afterwards.
     `limit`: how many states that match `--where` are listed. `mutant`: the name of the model's
     mutant, noted with its states. `first`: stop at the end of the level in which something is
-    wrong. `keep_code`: compiled code is kept for later processes. `on_violation`: called during the
-    search when a property, other than `eventually`, turns out to be violated."""
+    wrong; `until`: in which the property with this name is violated (the native engine alone
+    stops). `keep_code`: compiled code is kept for later processes. `on_violation`: called during
+    the search when a property, other than `eventually`, turns out to be violated."""
 
     engine: Literal["auto", "native", "reference", "spark"] = "auto"
     most_states: int = 0
@@ -52,6 +53,7 @@ class ExploreOptions:
     session: object = None
     mutant: str = ""
     first: bool = False
+    until: str = ""
     keep_code: bool = True
     on_violation: Callable[[FirstViolation], None] | None = None
 

@@ -104,6 +104,7 @@ def native_options(problem: Problem, options: ExploreOptions) -> NativeOptions:
         store=options.store,
         memory=options.memory,
         first=options.first,
+        until=options.until,
         on_violation=problem.teller(options.on_violation),
         silent=frozenset(one.witness.name for one in problem.companions),
     )

@@ -30,8 +30,9 @@ class NativeOptions:
     cache); `journal`: the folder of the journal; `store`: its URI, on Spark; `memory`: bytes to
     use before files (0: most of the free memory); `silent`: the names of witnesses whose traces
     are not needed; `optimized`: the code is optimized from the start, not only once the search
-    turns out to be long; `first`: stop at the end of the level in which something is wrong;
-    `on_violation`: called when a property turns out to be violated."""
+    turns out to be long; `first`: stop at the end of the level in which something is
+    wrong, `until`: in which this property is violated; `on_violation`: called when a property turns
+    out to be violated."""
 
     choices: Choices = DEFAULT
     _: KW_ONLY
@@ -44,6 +45,7 @@ class NativeOptions:
     silent: frozenset[str] = frozenset()
     optimized: bool = False
     first: bool = False
+    until: str = ""
     on_violation: Callable[[FirstViolation], None] | None = None
 
 
@@ -116,7 +118,7 @@ def run_search(
         try:
             room = Room(options.memory or default_budget(), options.journal or Path(folder))
             search = Search(compiled, room, options.workers, options.most_states, journal)
-            search.first = options.first
+            search.first, search.until = options.first, options.until
             search.run(watch(search, on_progress, options.on_violation))
             yield search, message
         except NoRoom as reason:

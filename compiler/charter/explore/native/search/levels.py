@@ -98,7 +98,7 @@ class Note:
 class Search:
     """A search and all that it has found so far. `expanded` is the number of the first state that
     is not expanded; `tried`: whether an anchor was already looked for; `first`: whether to stop at
-    the end of the level in which something is wrong."""
+    the end of the level in which something is wrong; `until`: in which this property is."""
 
     program: Program
     room: Room
@@ -112,6 +112,7 @@ class Search:
     anchor: Anchor | None = None
     tried: bool = True
     first: bool = False
+    until: str = ""
     states: States = field(init=False)
     _crew: list[Worker] = field(default_factory=list)
     _tables: list[KeyTable] = field(default_factory=list)
@@ -207,7 +208,7 @@ class Search:
             with ThreadPoolExecutor(self.workers) as pool:
                 while 0 <= done < self.distinct:
                     done = self._level(done, pool, on_progress)
-                    done = -1 if self.first and self._is_wrong() else done
+                    done = -1 if self._may_stop() else done
                     is_last = not 0 <= done < self.distinct
                     if (is_last or self.distinct >= SYMMETRY_CHECK_STATES) and not self._try():
                         return False
@@ -236,6 +237,14 @@ class Search:
             f"the search stopped since a counter would exceed {MOST_COUNTER}; {known}, and {left}; "
             "`only OPERATION if CONDITION` in the instance bounds it"
         )
+
+    def _may_stop(self) -> bool:
+        """Whether what was searched for is found."""
+        noted = enumerate(self.program.plan.noted)
+        if self.until:
+            wanted = ("always", self.until), ("stepwise", self.until)
+            return any(note in wanted and self.note(i).count for i, note in noted)
+        return self.first and self._is_wrong()
 
     def _is_wrong(self) -> bool:
         """Whether a property is violated, a value is undefined, or a state is a deadlock."""

@@ -1,0 +1,194 @@
+"""Finds out whether the operations of a question can happen in a system of the charter: whether a
+trace of the system has exactly these calls of the component."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+
+from charter.analysis.followed_calls import reached, write_value
+from charter.analysis.retell import Act, run_of
+from charter.core import nodes as n
+from charter.explore import select
+from charter.explore.model_checker import ExploreOptions, Progress
+from charter.explore.result import SearchResult
+from charter.formats.vector import Question
+from charter.render.story.tell import Story
+from charter.semantics.expressions import State
+from charter.semantics.machine import Machine
+from charter.semantics.values import Universe
+from charter.suites.system_searches import SystemLimits, SystemSearch, list_searches
+
+FIRST_ROUND = 10
+"""In all instances a tenth of the states is searched first: most calls are found soon."""
+
+
+@dataclass(frozen=True, slots=True)
+class TriedInstance:
+    """A search in vain: in the sizes of an instance of a system, from the state in which the
+    component is after the first `begins` operations. `complete`: all states were searched."""
+
+    system: str
+    instance: str
+    begins: int
+    states: int
+    complete: bool
+
+
+@dataclass(frozen=True, slots=True)
+class FoundInSystem:
+    """A trace of a system that has the calls: in the sizes of an instance, from the state in which
+    the component is after the first `begins` operations (0: the first state of the system, or of
+    the instance). `tried` are the searches before."""
+
+    system: str
+    instance: str
+    begins: int
+    states: int
+    story: Story
+    tried: tuple[TriedInstance, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class NotFoundInSystem:
+    """No trace was found. `why`: why there can be none, or why nothing was searched ("": see
+    `tried`)."""
+
+    tried: tuple[TriedInstance, ...]
+    why: str = ""
+
+    @property
+    def states(self) -> int:
+        """How many states were searched."""
+        return sum(one.states for one in self.tried)
+
+
+InSystem = FoundInSystem | NotFoundInSystem
+
+
+def has_system(model: n.Model, component: str) -> bool:
+    """Whether the charter has a system with this component as a part."""
+    return any(p.component == component for s in model.systems for p in s.parts)
+
+
+def find_in_system(
+    model: n.Model, question: Question, limits: SystemLimits, progress: Progress
+) -> InSystem:
+    """Whether a trace of a system has the calls of a question. `model` has a system with its
+    component (`has_system`). Raises CannotExplore, or ValueError for an argument that is not of its
+    type."""
+    found = list(list_searches(model, question, limits))
+    searches = [_Climb(one) for one in found if isinstance(one, SystemSearch)]
+    reasons = [one for one in found if isinstance(one, str)]
+    if not searches:
+        none = "no instance has the sorts and the constants of the question"
+        return NotFoundInSystem((), next(iter(reasons), none))
+    for each in (limits.each // FIRST_ROUND, limits.each):
+        for search in searches:
+            left = limits.states - sum(one.count for one in searches)
+            if not search.complete and left > 0:
+                story = search.climb(each, left, progress)
+                if story is not None:
+                    others = tuple(one.tried for one in searches if one.count and one != search)
+                    return FoundInSystem(*search.place, search.count, story, others)
+    return NotFoundInSystem(tuple(search.tried for search in searches))
+
+
+@dataclass(frozen=True, slots=True)
+class _Pin:
+    """A state that was reached: how deep in the tree, and by which steps."""
+
+    depth: int
+    acts: tuple[Act, ...]
+    state: State
+
+
+@dataclass(slots=True, eq=False)
+class _Climb:
+    """A search. `count` is how many states it has searched so far, `complete` whether these were
+    all that there are; `pins` are states with more and more of the calls."""
+
+    what: SystemSearch
+    count: int = 0
+    complete: bool = False
+    pins: list[_Pin] = field(default_factory=list)
+
+    @property
+    def place(self) -> tuple[str, str, int]:
+        """The system, the instance, and the depth at which the search begins."""
+        return self.what.system, self.what.instance.name, self.what.begins
+
+    @property
+    def tried(self) -> TriedInstance:
+        """What was searched so far in vain."""
+        return TriedInstance(*self.place, self.count, self.complete)
+
+    def climb(self, each: int, most: int, progress: Progress) -> Story | None:
+        """Search for one more call at a time, from the first state found with the calls before: at
+        most `each` states at once, `most` in all. In vain it goes on from an earlier state, in the
+        end from the first one: so what is reported as not found was not found from there, either.
+        """
+        if not self.pins:
+            machine = Machine.of(self.what.model, self.what.instance)
+            self.pins.append(_Pin(self.what.begins, (), machine.initial()))
+        pins, end, back = [*self.pins], self.count + most, 1
+        best = pins[-1].depth
+        while self.count < end:
+            pin = pins[-1]
+            found = self._explore(pin, best + 1, min(each, end - self.count), progress)
+            acts = next((p.trace for p in found.properties if p.name == reached(best + 1)), None)
+            if acts is not None:
+                steps = (*pin.acts, *((step.operation, step.args) for step in acts))
+                best, back = best + 1, 1
+                if best == self.what.depth:
+                    return self._tell(steps)
+                pins.append(self._pin(pin, best, steps))
+                self.pins = [*pins]
+            elif len(pins) == 1:
+                self.complete = found.counts.complete
+                return None
+            else:
+                del pins[max(1, len(pins) - back) :]
+                back *= 2
+        return None
+
+    def _explore(self, pin: _Pin, depth: int, most: int, progress: Progress) -> SearchResult:
+        """What a search finds from a state until a depth is reached."""
+        begun = self.count
+
+        def tell(distinct: int, generated: int, level: int, queue: int, doing: str = "", /) -> None:
+            progress(begun + distinct, generated, level, queue, doing)
+
+        options = ExploreOptions(most_states=most, symmetry=False, until=reached(depth))
+        found = select.explore(self.what.model, self._at(pin), options, tell)
+        self.count += found.counts.distinct
+        return found
+
+    def _at(self, pin: _Pin) -> n.Instance:
+        """The instance with this state as its first one."""
+        universe = Universe.of(self.what.instance)
+        whole = next(s for s in self.what.model.systems if s.name == self.what.system)
+        starts = ((v.name, write_value(v.type, pin.state[v.name], universe)) for v in whole.state)
+        return replace(self.what.instance, starts=tuple(starts))
+
+    def _pin(self, before: _Pin, depth: int, acts: tuple[Act, ...]) -> _Pin:
+        machine = Machine.of(self.what.model, self._at(before))
+        prop = next(p for p in self.what.model.properties if p.name == reached(depth))
+        states = run_of(
+            machine,
+            acts[len(before.acts) :],
+            lambda run: not machine.holds(prop, machine.scope(run[-1])),
+        )
+        return _Pin(depth, acts, states[-1])
+
+    def _tell(self, acts: tuple[Act, ...]) -> Story:
+        from charter.api.explain import story_of
+        from charter.render.story.tell import ToldFinding
+
+        found = ToldFinding("always", reached(self.what.depth), acts)
+        return story_of(self.what.model, self.what.instance, found)
+
+
+__all__ = [
+    "FoundInSystem", "InSystem", "NotFoundInSystem", "SystemLimits", "TriedInstance",
+    "find_in_system", "has_system",
+]  # fmt: skip
