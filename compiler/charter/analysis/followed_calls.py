@@ -43,7 +43,7 @@ class CallEdge:
 
 @dataclass(frozen=True, slots=True)
 class FollowedPart:
-    """Whose calls are followed: a part of a system and, if there are many of it, the value of its
+    """Whose calls are followed: a part of a system and, if there are many, the value of its
     index."""
 
     name: str
@@ -62,7 +62,7 @@ class FollowedCalls:
         return tuple(node for node, known in enumerate(self.depths) if known == depth)
 
 
-def reached(depth: int) -> str:
+def name_of_depth(depth: int) -> str:
     """The name of the property that is violated where the position has this depth."""
     return f"--reached-{depth}"
 
@@ -70,8 +70,8 @@ def reached(depth: int) -> str:
 def follow_calls(
     model: n.Model, system: str, part: FollowedPart, calls: FollowedCalls, universe: Universe
 ) -> n.Model:
-    """`model` with a system that makes the calls of a tree. Its only properties are `reached` for
-    each depth."""
+    """`model` with a system that makes the calls of a tree. For each depth of
+    the tree it has one property, which is violated there (`name_of_depth`)."""
     edges = calls.edges
     last = len(calls.depths) - 1
     kind = t.Int(t.Limit("", -1), t.Limit("", last))
@@ -89,7 +89,7 @@ def follow_calls(
         here = calls.list_at(depth)
         is_there = _any(n.Binary("eq", at, n.Literal(node, type=kind), type=_BOOL) for node in here)
         never = n.Unary("not", is_there, type=_BOOL)
-        properties.append(n.Property("always", reached(depth), system, never, ()))
+        properties.append(n.Property("always", name_of_depth(depth), system, never, ()))
     return replace(
         model,
         systems=tuple(changed if s is whole else s for s in model.systems),
@@ -249,5 +249,5 @@ def _write_map(kind: t.Map, value: tuple[Value, ...], universe: Universe) -> n.E
 
 __all__ = [
     "POSITION", "WAIT", "CallEdge", "FollowedCalls", "FollowedPart", "find_impossible",
-    "follow_calls", "reached", "write_value",
+    "follow_calls", "name_of_depth", "write_value",
 ]  # fmt: skip

@@ -71,7 +71,7 @@ def _without(model: n.Model, gone: frozenset[tuple[str, str]], own: dict[str, st
     def stays(machine: str, name: str) -> bool:
         return _owner(machine, name, own) not in gone
 
-    def kept(machine: str, variables: tuple[n.StateVar, ...]) -> tuple[n.StateVar, ...]:
+    def keep(machine: str, variables: tuple[n.StateVar, ...]) -> tuple[n.StateVar, ...]:
         return tuple(v for v in variables if stays(machine, v.name))
 
     def operation(machine: str, one: n.Operation) -> n.Operation:
@@ -101,13 +101,13 @@ def _without(model: n.Model, gone: frozenset[tuple[str, str]], own: dict[str, st
         components=tuple(
             replace(
                 c,
-                state=kept(c.name, c.state),
+                state=keep(c.name, c.state),
                 operations=tuple(operation(c.name, o) for o in c.operations),
             )
             for c in model.components
         ),
         systems=tuple(
-            replace(s, state=kept(s.name, s.state), steps=tuple(step(s.name, x) for x in s.steps))
+            replace(s, state=keep(s.name, s.state), steps=tuple(step(s.name, x) for x in s.steps))
             for s in model.systems
         ),
         instances=tuple(

@@ -5,8 +5,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 
-from charter.analysis.followed_calls import reached, write_value
+from charter.analysis.followed_calls import name_of_depth, write_value
 from charter.analysis.retell import Act, run_of
+from charter.api.system_searches import SystemLimits, SystemSearch, list_searches
 from charter.core import nodes as n
 from charter.explore import select
 from charter.explore.model_checker import ExploreOptions, Progress
@@ -16,7 +17,6 @@ from charter.render.story.tell import Story
 from charter.semantics.expressions import State
 from charter.semantics.machine import Machine
 from charter.semantics.values import Universe
-from charter.suites.system_searches import SystemLimits, SystemSearch, list_searches
 
 FIRST_ROUND = 10
 """In all instances a tenth of the states is searched first: most calls are found soon."""
@@ -76,6 +76,8 @@ def find_in_system(
     """Whether a trace of a system has the calls of a question. `model` has a system with its
     component (`has_system`). Raises CannotExplore, or ValueError for an argument that is not of its
     type."""
+    if missing := _find_missing(model, question):
+        return NotFoundInSystem((), missing)
     found = list(list_searches(model, question, limits))
     searches = [_Climb(one) for one in found if isinstance(one, SystemSearch)]
     reasons = [one for one in found if isinstance(one, str)]
@@ -91,6 +93,18 @@ def find_in_system(
                     others = tuple(one.tried for one in searches if one.count and one != search)
                     return FoundInSystem(*search.place, search.count, story, others)
     return NotFoundInSystem(tuple(search.tried for search in searches))
+
+
+def _find_missing(model: n.Model, question: Question) -> str:
+    """What of a question the charter does not have: it may be of another version."""
+    component = next(c for c in model.components if c.name == question.component)
+    params = {o.name: {p.name for p in o.params} for o in component.operations}
+    for call in question.operations:
+        if call.operation not in params:
+            return f"{component.name} has no operation {call.operation}"
+        if set(call.args) != params[call.operation]:
+            return f"{call.operation} has other parameters in the charter than in the question"
+    return ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,7 +149,9 @@ class _Climb:
         while self.count < end:
             pin = pins[-1]
             found = self._explore(pin, best + 1, min(each, end - self.count), progress)
-            acts = next((p.trace for p in found.properties if p.name == reached(best + 1)), None)
+            acts = next(
+                (p.trace for p in found.properties if p.name == name_of_depth(best + 1)), None
+            )
             if acts is not None:
                 steps = (*pin.acts, *((step.operation, step.args) for step in acts))
                 best, back = best + 1, 1
@@ -158,7 +174,7 @@ class _Climb:
         def tell(distinct: int, generated: int, level: int, queue: int, doing: str = "", /) -> None:
             progress(begun + distinct, generated, level, queue, doing)
 
-        options = ExploreOptions(most_states=most, symmetry=False, until=reached(depth))
+        options = ExploreOptions(most_states=most, symmetry=False, until=name_of_depth(depth))
         found = select.explore(self.what.model, self._at(pin), options, tell)
         self.count += found.counts.distinct
         return found
@@ -172,7 +188,7 @@ class _Climb:
 
     def _pin(self, before: _Pin, depth: int, acts: tuple[Act, ...]) -> _Pin:
         machine = Machine.of(self.what.model, self._at(before))
-        prop = next(p for p in self.what.model.properties if p.name == reached(depth))
+        prop = next(p for p in self.what.model.properties if p.name == name_of_depth(depth))
         states = run_of(
             machine,
             acts[len(before.acts) :],
@@ -184,7 +200,7 @@ class _Climb:
         from charter.api.explain import story_of
         from charter.render.story.tell import ToldFinding
 
-        found = ToldFinding("always", reached(self.what.depth), acts)
+        found = ToldFinding("always", name_of_depth(self.what.depth), acts)
         return story_of(self.what.model, self.what.instance, found)
 
 

@@ -1,12 +1,16 @@
-"""Reads and writes the findings of a run, as its summary.json lists them (docs/formats/run.md)."""
+"""Reads and writes the findings of a run, as its summary.json lists them, and what searches of
+systems said of them, as in_system.json does (docs/formats/run.md)."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 
 from charter.formats.canonical import Json
 from charter.formats.reading import JsonReader
+
+SYSTEMS_FORMAT = 1
+"""The version of in_system.json."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,4 +126,61 @@ def _read_shrunk(item: JsonReader) -> ShrunkQuestion:
         question.object(),
         item.item("shown").texts(),
         item.object().get("chosen") is True,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class SystemAnswer:
+    """Whether the first `step` operations of a vector can happen in a system of the charter.
+
+    If a trace was found, `system` and `instance` name where, and `story` has its steps; `begins` is
+    the number of operations after which the component is as the instance begins (0: the trace
+    begins in the first state). Else `system` is "", and `why` is a phrase about the search, or
+    says why none was needed. `states`: how many states were searched."""
+
+    vector: str
+    step: int
+    system: str
+    instance: str
+    begins: int
+    story: tuple[str, ...]
+    states: int
+    why: str
+
+    def json(self) -> dict[str, Json]:
+        return {**asdict(self), "story": list(self.story)}
+
+    @property
+    def sentence(self) -> str:
+        """Where it can happen, in few words."""
+        if not self.system:
+            return f"in the component alone: {self.why}"
+        steps = "1 step" if len(self.story) == 1 else f"{len(self.story)} steps"
+        after = f" after the first {self.begins} operations," if self.begins else ""
+        return f"in the system {self.system},{after} instance {self.instance}: {steps}"
+
+
+def write_answers(spec: str, answers: Sequence[SystemAnswer]) -> dict[str, Json]:
+    """The content of in_system.json; `spec` is the digest of the rules."""
+    return {"format": SYSTEMS_FORMAT, "spec": spec, "answers": [one.json() for one in answers]}
+
+
+def read_answers(content: Mapping[str, Json], spec: str) -> tuple[SystemAnswer, ...]:
+    """The answers of in_system.json; none if they are about other rules. Raises `BadVector`."""
+    reader = JsonReader(dict(content), "in_system.json").fields("format", "spec", "answers")
+    if reader.text("spec") != spec:
+        return ()
+    return tuple(_answer(item) for item in reader.item("answers").items())
+
+
+def _answer(item: JsonReader) -> SystemAnswer:
+    return SystemAnswer(
+        vector=item.text("vector"),
+        step=item.item("step").integer(),
+        system=item.text("system"),
+        instance=item.text("instance"),
+        begins=item.item("begins").integer(),
+        story=item.item("story").texts(),
+        states=item.item("states").integer(),
+        why=item.text("why"),
     )

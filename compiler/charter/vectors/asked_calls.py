@@ -81,7 +81,7 @@ def list_asked_calls(machine: Machine, question: Question) -> AskedCalls:
     for call in question.operations:
         ends = {node: runs for one in ends.items() for node, runs in _go_on(tree, call, *one)}
         if len(tree.states) > NODES_MAX:
-            raise NoAnswer(f"the question can be asked in more than {NODES_MAX} ways")
+            raise NoAnswer(f"the question can be performed in more than {NODES_MAX} ways")
     if not ends:
         raise NoAnswer("no trace that the charter allows performs the whole question")
     return AskedCalls(tuple(tree.calls), tuple(tree.states), tuple(tree.depths))
@@ -100,15 +100,15 @@ def _go_on(
     for args, mine in found.items():
         target = len(tree.states)
         ends = [after for run in mine for after in _outcomes(tree.machine, call, args, run)]
-        unique = {(tuple(one.state.values()), _shown(one)): one for one in ends}
-        needed = _needed(tree.machine, call.operation, args, [run.state for run in mine])
+        unique = {(tuple(one.state.values()), _show(one)): one for one in ends}
+        needed = _select_needed(tree.machine, call.operation, args, [run.state for run in mine])
         tree.calls.append(AskedCall(node, target, call.operation, needed))
         tree.states.append(tuple(one.state for one in unique.values()))
         tree.depths.append(tree.depths[node] + 1)
         yield target, list(unique.values())
 
 
-def _shown(run: _Run) -> str:
+def _show(run: _Run) -> str:
     return repr(run.history.json())
 
 
@@ -120,7 +120,7 @@ def _outcomes(
         yield _Run(outcome.state, run.history.then(reply, machine.observe(outcome.state)))
 
 
-def _needed(
+def _select_needed(
     machine: Machine, operation: str, args: tuple[Value, ...], states: Sequence[State]
 ) -> Args:
     """The arguments without those of which any value has the same outcomes in all these states."""

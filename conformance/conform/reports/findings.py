@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
+from charter.formats.run import SystemAnswer
 from conform.reports.runs import ReportedRun
 from conform.reports.sections import EntrySection
 from conform.runs.findings.findings import (
@@ -21,6 +22,8 @@ from conform.runs.findings.findings import (
     read_findings,
     sentence,
 )
+from conform.runs.findings.in_system import SystemAnswers
+from conform.storage.bucket_store import RunFolder
 
 LISTED = 200
 PAGES = 6
@@ -45,7 +48,7 @@ class Finding(FindingGroup):
     `entry` is None for a new finding, and for an entry that sections.json does not list. `loaded`
     are the vectors that start from a given state; `reason` is that of the run's
     baseline; `shrunk` is its smallest vector; `limits` says what the target hides or cannot do that
-    the finding may depend on.
+    the finding may depend on; `system` whether it can happen in a system (None: not searched).
     """
 
     name: str = ""
@@ -57,6 +60,7 @@ class Finding(FindingGroup):
     reason: str = ""
     shrunk: ShrunkVector | None = None
     limits: tuple[str, ...] = ()
+    system: SystemAnswer | None = None
 
     @property
     def from_initial(self) -> FindingExample | None:
@@ -108,7 +112,10 @@ def findings(run: ReportedRun) -> tuple[Finding, ...]:
     batches = run.dataset("deviations").to_batches(columns=GROUPED)
     found = group_deviations(batches, lambda name, entry: _finding(run, name, entry), operations)
     labels = run.labels({name for finding in found.values() for name in finding.cases})
+    answers = SystemAnswers.read(RunFolder(str(run.folder)))
+    listed = {one.id: answers.of(one) for one in read_findings(run.summary)}
     for finding in found.values():
+        finding.system = listed.get(finding.id)
         known = {name: labels[name] for name in finding.cases if name in labels}
         finding.labels.update(label for label, _ in known.values())
         finding.loaded.update(name for name, (_, loaded) in known.items() if loaded)

@@ -16,6 +16,8 @@ from conform.reports import wording
 from conform.reports.runs import ReportedRun, open_runs
 from conform.runs.findings.adapter_failures import place_told
 from conform.runs.findings.findings import CHOSEN_START, LIMIT_TOLD, print_shrunk, read_findings
+from conform.runs.findings.in_system import SystemAnswers, tell_answer
+from conform.storage.bucket_store import RunFolder
 
 
 def junit(run: ReportedRun) -> str:
@@ -106,6 +108,7 @@ def _finding(suite: Xml.Element, run: ReportedRun, finding: RunFinding) -> None:
         f"{plural(finding.vectors, 'vector')}; step {example.step} of {example.vector}:",
         *(print_shrunk(shrunk) if shrunk else finding.shown),
         *((CHOSEN_START,) if not shrunk and finding.chosen else ()),
+        *tell_answer(SystemAnswers.read(RunFolder(str(run.folder))).of(finding)),
         *(f"{LIMIT_TOLD} {says}" for says in finding.limits),
         _replay(run, example.vector),
     ]

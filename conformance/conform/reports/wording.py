@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from charter.formats.canonical import Json
 from charter.formats.reading import mapping, texts
+from charter.formats.run import SystemAnswer
 from conform.console.terminal import plural
 from conform.reports.findings import TOGETHER
 from conform.reports.runs import ReportedRun
@@ -217,10 +218,14 @@ class InSystem:
 
     word: str
     sentence: str
+    story: tuple[str, ...] = ()
 
 
-def in_system(labels: Mapping[str, int]) -> InSystem:
-    """The answer for a finding, from the number of its vectors per label."""
+def in_system(labels: Mapping[str, int], answer: SystemAnswer | None = None) -> InSystem | None:
+    """The answer for a finding, from what a search of the systems said or else the number of its
+    vectors per label; None if neither says anything, as of a charter without a system."""
+    if answer is not None and answer.system:
+        return InSystem("yes, by the charter", f"{answer.sentence}.", answer.story)
     possible = sorted(label for label in labels if label and label != OPEN)
     if possible:
         count = sum(labels[label] for label in possible)
@@ -230,15 +235,7 @@ def in_system(labels: Mapping[str, int]) -> InSystem:
             "the charter's system takes these steps. They were not replayed in a running system."
         )
         return InSystem("yes, by the charter", f"{told}: {takes}")
-    if OPEN in labels:
-        return InSystem(
-            "not shown",
-            "Its vectors call the component directly (open environment): no system of the charter"
-            " was shown to take these steps, and they were not replayed in a running system.",
-        )
-    return InSystem(
-        "not known", "The suite is no longer in the cache, so the vectors' labels cannot be read."
-    )
+    return None if answer is None else InSystem("not found", f"{answer.sentence}.")
 
 
 def natural(text: str) -> tuple[tuple[int, int, str], ...]:

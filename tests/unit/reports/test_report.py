@@ -11,10 +11,14 @@ import pytest
 from tests.support.caches import own_cache
 from tests.unit.reports import sample
 
+from charter.formats.run import SystemAnswer
 from conform.cli.main import main
 from conform.console.errors import BadRun, CannotWrite
 from conform.console.terminal import visible
 from conform.reports import write
+from conform.runs.findings.findings import read_findings
+from conform.runs.findings.in_system import SystemAnswers, example
+from conform.storage.bucket_store import RunFolder
 
 VOID = {"meta", "link", "br", "wbr", "input", "img", "hr"}
 
@@ -179,8 +183,30 @@ def test_finding_says_from_which_state_its_vectors_start(site):
     assert "the initial state 5 5" in initial
 
 
-def test_finding_of_an_open_environment_says_so(site):
-    assert "Can it happen in the whole system? not shown" in finding(site, "f-cccccccccc").text
+def test_finding_says_nothing_of_systems_when_none_was_searched(site):
+    assert "whole system" not in finding(site, "f-cccccccccc").text
+
+
+def test_finding_says_where_it_happens_when_systems_were_searched(tmp_path):
+    run = sample.write_suite_and_run(tmp_path)
+    folder = RunFolder(str(run))
+    listed = read_findings(folder.read_json("summary.json"))
+    about = {one.id: one for one in listed}
+    answers = SystemAnswers.read(folder)
+    for one, system in zip(listed, ("cluster", ""), strict=False):
+        vector, step = example(one)
+        story = ("lose_power(b: b1, kept: 0)  replica[b1].lose_power/lost",) if system else ()
+        why = "" if system else "no step of cluster calls heartbeat"
+        answers.keep(SystemAnswer(vector, step, system, "pair", 2, story, 7, why))
+    assert answers.known == SystemAnswers.read(folder).known and len(about) > 1
+    write([run], tmp_path / "site", sample.write_sections(tmp_path))
+    site = tmp_path / "site"
+    there, apart = (finding(site, one.id).text for one in listed[:2])
+    assert "Can it happen in the whole system? yes, by the charter" in there
+    assert "in the system cluster, after the first 2 operations, instance pair: 1 step." in there
+    assert "lose_power(b: b1, kept: 0) replica[b1].lose_power/lost" in there
+    assert "not found in the component alone: no step of cluster calls heartbeat." in apart
+    assert "can it happen in the whole system?" in Page(site / "index.html").text
 
 
 def test_pictures_mark_what_is_missing_and_what_is_wrong(site):

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from charter.formats.run import SystemAnswer
 from charter.formats.run_description import RunDescription
 from conform.reports.runs import ReportedRun, tell_apart
 from conform.reports.wording import (
@@ -97,11 +98,18 @@ def test_scope_names_variant_and_what_was_observed():
     assert scope(run()) == "p, component c, variant old; observed: a and replies"
 
 
-def test_whole_system_is_answered_by_labels_alone():
-    assert in_system({"open environment": 3}).word == "not shown"
+def test_whole_system_is_answered_by_a_search_or_by_labels():
+    assert in_system({"open environment": 3}) is None and in_system({}) is None
     both = in_system({"open environment": 3, "possible in cluster": 1})
-    assert both.word == "yes, by the charter"
-    assert in_system({}).word == "not known"
+    assert both is not None and both.word == "yes, by the charter"
+    found = SystemAnswer("v", 1, "cluster", "pair", 0, ("start(b: b1)",), 9, "")
+    answer = in_system({"open environment": 3}, found)
+    assert answer is not None and answer.word == "yes, by the charter"
+    assert answer.sentence == "in the system cluster, instance pair: 1 step."
+    assert answer.story == ("start(b: b1)",)
+    none = in_system({}, SystemAnswer("v", 1, "", "", 0, (), 9, "not found in 9 states"))
+    assert none is not None and none.word == "not found"
+    assert none.sentence == "in the component alone: not found in 9 states."
 
 
 def test_shares_are_never_rounded_to_none_or_all():

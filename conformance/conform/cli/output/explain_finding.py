@@ -13,6 +13,7 @@ from conform.console.errors import BadBaseline, BadRun, ConformError
 from conform.console.terminal import one_line, plural
 from conform.runs.findings.baseline import read_baseline
 from conform.runs.findings.findings import CHOSEN_START, LIMIT_TOLD, print_shrunk, read_findings
+from conform.runs.findings.in_system import SystemAnswers, tell_answer
 from conform.storage.bucket_store import RunFolder
 
 _SHOWN = 3
@@ -72,6 +73,8 @@ def _lines(seen: _FindingOfRun) -> Iterator[str]:
         yield f"  {CHOSEN_START}"
     vector = (finding.shrunk or finding).vector
     yield f"see: {write_command(['conform', 'replay', vector[:12], '--run', place], '')}"
+    answers = SystemAnswers.read(RunFolder(str(seen.folder)))
+    yield from tell_answer(answers.of(finding))
     yield from (f"{LIMIT_TOLD} {says}" for says in finding.limits)
     if finding.like:
         yield f"perhaps of the same cause as {finding.like}"

@@ -40,6 +40,7 @@ from conform.runs.extent import read_extent
 from conform.runs.findings.adapter_failures import FAILED, place_told
 from conform.runs.findings.baseline import tell_compared
 from conform.runs.findings.findings import CHOSEN_START, LIMIT_TOLD, print_shrunk, read_findings
+from conform.runs.findings.in_system import SystemAnswers, tell_answer
 from conform.runs.findings.limits import general_limits, images_told
 from conform.runs.not_compared import read
 from conform.runs.obligations import Gap
@@ -293,13 +294,15 @@ def _number(value: Json) -> str:
 def _show_findings(finished: Finished, most: int = 12) -> None:
     """Shows the findings: those that the overlay does not explain first, the gravest first."""
     findings = read_findings(finished.summary)
-    new = [item for item in findings if item.new]
+    new, answers = [item for item in findings if item.new], SystemAnswers.read(finished.folder)
     explained, before = {""}, _deviating_before(finished, new[:most])
     walks = find_walks(finished, {item.vector for item in new[:most]})
     for item in new[:most]:
         told = one_line(shorten(item.sentence, 300))
         out(f"  {item.severity:<5}  {item.id}  {told}")
         show_example(finished, item)
+        for told in tell_answer(answers.of(item)):
+            out(f"         {one_line(told)}")
         if item.id in before:
             out(f"         {before[item.id]}")
         if item.vector in walks:
@@ -325,6 +328,8 @@ def _show_findings(finished: Finished, most: int = 12) -> None:
         elif item.known:
             told = f"{item.id}  known: {one_line(item.known)}"
             out(f"  {item.severity:<5}  {told}{_behind(item.hides, 'it')}")
+        if not item.new and (answer := answers.of(item)):
+            out(f"         {one_line(answer.sentence)}")
     for says in (*general_limits(finished.run), *images_told(finished.summary)):
         out(f"  {LIMIT_TOLD} {one_line(says)}")
     out("")

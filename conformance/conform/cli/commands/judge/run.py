@@ -18,8 +18,11 @@ from conform.console.extras import need
 from conform.console.terminal import out_json, say
 from conform.runs.execute import run_target
 from conform.runs.findings.baseline import NO_BASELINE, Baseline, read_baseline
+from conform.runs.kept_vectors import read_kept
 from conform.runs.options import RunOptions
+from conform.runs.select import RunSelection, choose
 from conform.runs.selection import SuiteFilter
+from conform.storage.bucket_store import RunFolder
 
 EXAMPLES = """examples:
   conform run --target reference
@@ -30,6 +33,7 @@ EXAMPLES = """examples:
   conform run --target ./adapter -k renew/late -x
   conform run --target ./adapter --last-failed
   conform run --target ./adapter --walks 1000 --steps 30 --seed 7
+  conform run --target ./adapter --in-system
   conform run --target ./adapter --master spark://HOST:7077 --out s3://BUCKET/runs/one
 
 Warns if the suite is older than the charter of the project, and its last line says so; the exit
@@ -87,6 +91,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )  # fmt: skip
     parser.add_argument("--no-shrink", action="store_true", help="do not look for smaller vectors"
                         " that show the findings")  # fmt: skip
+    parser.add_argument("--in-system", action="store_true", help="search the charter's systems for"
+                        " the operations that show each finding (minutes for each)")  # fmt: skip
     parser.add_argument(_JUNIT, default="", metavar="FILE", help="write JUnit XML, also if the"
                         " run fails or is not to be trusted; makes its folder")  # fmt: skip
     parser.add_argument("--json", action="store_true", help="print the summary as JSON")
@@ -172,6 +178,8 @@ def _run(arguments: argparse.Namespace) -> int:
         walks=read_walks(arguments),
     )
     finished = run_target(options, say, releases_of)
+    if arguments.in_system:
+        _search_systems(finished.folder)
     if arguments.junit:
         from conform.reports.junit import junit_of_run, write_junit  # slow to import
 
@@ -181,3 +189,14 @@ def _run(arguments: argparse.Namespace) -> int:
     else:
         show(finished)
     return finished.exit_code
+
+
+def _search_systems(folder: RunFolder) -> None:
+    """Search the systems of the charter for what the findings show. The verdicts hold without."""
+    from conform.cli.search_systems import search_systems  # slow to import
+
+    try:
+        kept = read_kept(Path(folder.place))  # it has what the findings name, and walks, too
+        search_systems(folder, kept or choose(RunSelection(folder.place)).suite, say)
+    except ConformError as error:
+        say(f"no system was searched: {error}")

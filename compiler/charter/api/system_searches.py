@@ -103,11 +103,11 @@ class _PartOfSystem:
         sorts = tuple((s, m if s not in wanted or instance.starts else wanted[s])
                       for s, m in instance.sorts)  # fmt: skip
         try:
-            asked = self._list_asked(instance)
+            tree = self._list_asked(instance)
         except NoAnswer as reason:
             yield f"{reason}"
             return
-        consts = self._bound(instance, max(asked.depths))
+        consts = self._bound(instance, max(tree.depths))
         bare = replace(
             instance, sorts=sorts, consts=consts, offers=(), only=(), misses=(), fails=()
         )
@@ -115,18 +115,16 @@ class _PartOfSystem:
         if key in seen or dict(consts) != {**dict(consts), **self.question.consts}:
             return
         seen.add(key)
-        if asks_for_unissued(asked):
+        if asks_for_unissued(tree):
             yield "it asks for a value that was never issued, which no part of a system knows"
             return
-        yield from self._from_first_state(bare, asked)
+        yield from self._from_first_state(bare, tree)
 
     def _list_asked(self, instance: n.Instance) -> AskedCalls:
         machine = machine_of_question(self.model, self.question, dict(instance.consts))
         return list_asked_calls(machine, self.question)
 
-    def _from_first_state(
-        self, bare: n.Instance, asked: AskedCalls
-    ) -> Iterator[SystemSearch | str]:
+    def _from_first_state(self, bare: n.Instance, tree: AskedCalls) -> Iterator[SystemSearch | str]:
         """The searches from the first state of an instance, where it is one of the states of the
         component in the question."""
         try:
@@ -137,8 +135,8 @@ class _PartOfSystem:
         keys = (None,) if self.part.index is None else universe.domain(self.part.index)
         for key in keys:
             held = self._part_state(first, key, universe)
-            for node, renaming in self._list_matches(held, asked, universe):
-                yield self._search(bare, asked, FollowedPart(self.part.name, key), (node, renaming))
+            for node, renaming in self._list_matches(held, tree, universe):
+                yield self._search(bare, tree, FollowedPart(self.part.name, key), (node, renaming))
 
     def _part_state(self, state: State, key: Value, universe: Universe) -> dict[str, Value]:
         found: dict[str, Value] = {}
@@ -156,12 +154,12 @@ class _PartOfSystem:
         return tuple(v for v in component.state if v.kind != "ghost")
 
     def _list_matches(
-        self, held: dict[str, Value], asked: AskedCalls, universe: Universe
+        self, held: dict[str, Value], tree: AskedCalls, universe: Universe
     ) -> list[tuple[int, Renaming]]:
         """The first node of the question at which the component has a state, with each renaming."""
-        for node, states in enumerate(asked.states):
+        for node, states in enumerate(tree.states):
             found: list[tuple[int, Renaming]] = []
-            if asked.depths[node] == max(asked.depths):
+            if tree.depths[node] == max(tree.depths):
                 continue
             for renaming in _list_renamings(universe, tuple(self.question.sorts)):
                 renamed = (
@@ -186,7 +184,7 @@ class _PartOfSystem:
         return len(found) == len(_list_renamings(universe, tuple(self.question.sorts)))
 
     def _search(
-        self, bare: n.Instance, asked: AskedCalls, part: FollowedPart, at: tuple[int, Renaming]
+        self, bare: n.Instance, tree: AskedCalls, part: FollowedPart, at: tuple[int, Renaming]
     ) -> SystemSearch | str:
         node, renaming = at
         universe = Universe.of(bare)
@@ -202,9 +200,9 @@ class _PartOfSystem:
                     for i, value in call.args
                 ),
             )
-            for call in asked.calls
+            for call in tree.calls
         )
-        calls = FollowedCalls(edges, asked.depths)
+        calls = FollowedCalls(edges, tree.depths)
         missing = find_impossible(self.model, self.system.name, self.part.name, calls)
         if missing is not None:
             return self._explain_impossible(*missing)
@@ -213,7 +211,7 @@ class _PartOfSystem:
         whole = next(s for s in model.systems if s.name == self.system.name)
         kind = next(v.type for v in whole.state if v.name == POSITION)
         starts = (*named.starts, (POSITION, n.Literal(node, type=kind)))
-        begins, depth = asked.depths[node], max(asked.depths)
+        begins, depth = tree.depths[node], max(tree.depths)
         return SystemSearch(model, self.system.name, replace(named, starts=starts), begins, depth)
 
     def _explain_impossible(self, call: CallEdge, at: tuple[int, ...]) -> str:

@@ -1,0 +1,111 @@
+"""A run says of each finding whether a system of the charter takes the steps that show it."""
+
+import json
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+
+from conform.reports import write
+
+KEEPER = """protocol toy.lease
+sort Node
+
+component keeper {
+  state leader: option Node = none
+  state session: set Node = {}
+
+  operation register(node: Node) -> bool cites silent {
+    branch accepted { session' = session | {node} reply true }
+  }
+  operation elect() -> bool cites silent {
+    branch nobody when empty: session == {} reply false
+    branch chosen { pick n in session leader' = present(n) reply true }
+  }
+  operation expire(node: Node) -> bool cites silent {
+    branch idle when absent: not node in session reply false
+    branch expired {
+      session' = session - {node}
+      leader' = if leader == present(node) then none else leader
+      reply true
+    }
+  }
+  observe all { leader session }
+}
+"""
+SYSTEM = """
+system nodes {
+  keeper: keeper
+  step arrive(n: Node) cites silent { keeper.register(n) }
+  step choose() cites silent { keeper.elect() }
+  step miss(n: Node) cites silent { keeper.expire(n) }
+}
+witness led of nodes: keeper.leader != none
+instance two of nodes { Node = {a, b} }
+"""
+
+
+@pytest.fixture
+def run(conform, targets_folder, toy_suite, tmp_path):
+    """Judges a keeper that keeps a leader without a session, by a charter; what is said, and the
+    folder of the run."""
+    target = Path("adapters") / targets_folder("keeps_leader")
+    file = target / "adapter.toml"
+    file.write_text(file.read_text().replace('overlay = "known"\n', ""))
+    given = ("--target", target, "--suite", toy_suite, "--engine", "inline", "--limit", "50")
+    out = tmp_path / "run"
+
+    def judge(charter):
+        Path("spec").mkdir(exist_ok=True)
+        Path("spec/toy.charter").write_text(charter, encoding="utf-8")
+        junit = ("--junit", tmp_path / "junit.xml", "--in-system")
+        code, said, err = conform("run", *given, "--out", out, *junit)
+        assert code == 1, err
+        return said, err, out
+
+    return judge
+
+
+def test_finding_says_which_steps_of_a_system_show_it(run, conform, tmp_path):
+    said, err, out = run(KEEPER + SYSTEM)
+    lines = [line.strip() for line in said.splitlines()]
+    at = lines.index("in the system nodes, instance two: 3 steps")
+    assert lines[at + 1 : at + 4] == [
+        "1  arrive(n: n1)  keeper.register/accepted",
+        "2  choose()  keeper.elect/chosen",
+        "3  miss(n: n1)  keeper.expire/expired",
+    ]
+    assert "searching the systems of the charter for f-" in err
+    failure = ElementTree.parse(tmp_path / "junit.xml").find("./testcase/failure")
+    assert "in the system nodes, instance two: 3 steps" in failure.text.splitlines()
+    finding = json.loads((out / "summary.json").read_text())["findings"][0]
+    write([out], tmp_path / "report")
+    (page,) = (tmp_path / "report").glob(f"runs/*/findings/{finding['id']}.html")
+    assert "in the system nodes, instance two: 3 steps." in page.read_text()
+    # What is known is not searched for again.
+    again, err, _ = run(KEEPER + SYSTEM)
+    assert "searching" not in err and "in the system nodes, instance two: 3 steps" in again
+
+
+def test_finding_says_why_no_system_shows_it(run):
+    said, _, out = run(KEEPER + SYSTEM.replace("keeper.expire(n)", "keeper.register(n)"))
+    assert "in the component alone: no step of nodes calls expire\n" in said
+    answers = json.loads((out / "in_system.json").read_text())["answers"]
+    assert [(one["system"], one["states"]) for one in answers] == [("", 0)] * len(answers)
+
+
+def test_charter_without_a_system_says_nothing_of_systems(run):
+    said, err, out = run(KEEPER + "witness led of keeper: leader != none")
+    assert "system" not in said and "searching" not in err
+    assert not (out / "in_system.json").exists()
+
+
+def test_verdicts_hold_when_the_charter_has_an_error(run):
+    said, err, _ = run(KEEPER + SYSTEM.replace("keeper.elect()", "keeper.elects()"))
+    assert "no system was searched: " in err and "spec/toy.charter has 1 error" in err
+    assert "see: conform replay" in said and "in the component" not in said
+
+
+def test_operation_that_the_charter_does_not_have_is_named(run):
+    said, _, _ = run((KEEPER + SYSTEM).replace("register(n", "registers(n"))
+    assert "in the component alone: keeper has no operation register\n" in said
