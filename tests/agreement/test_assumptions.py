@@ -6,7 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from tests.support.assumed import FOLLOWER, break_network, load_follower
+from tests.support.assumed import FOLLOWER, break_network, drop_assumptions, load_follower
 from tests.support.engines import both, counts, natively, verdicts
 from tests.support.tla import tlc
 
@@ -112,3 +112,39 @@ def test_an_assumption_that_no_state_satisfies_is_said_in_one_sentence(
         said = f"no state and no arguments satisfy `{once}` and `assume of > term + 9` of elect"
         assert shown.count(said) == 1
         assert "of in known` of append" in shown
+
+
+LOW = """protocol low
+component c {
+  state n: int 0..9 = 0
+  operation up(by: int 0..3) -> bool cites silent {
+    assume by < 2
+    branch near { n' = by  reply true }
+  }
+}
+always low of c: n < 2
+witness w of c: n == 1
+instance tiny of c { }
+"""
+
+
+def test_a_proof_by_induction_rests_on_assumptions(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    charter = tmp_path / "low.charter"
+    charter.write_text(LOW, encoding="utf-8")
+    assert main(["prove", str(charter)]) == 0
+    charter.write_text(drop_assumptions(LOW), encoding="utf-8")
+    assert main(["prove", str(charter)]) == 3
+    assert "up(by: 2)" in capsys.readouterr().out
+
+
+def test_random_walks_keep_to_assumptions(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    charter = tmp_path / "low.charter"
+    charter.write_text(LOW, encoding="utf-8")
+    walk = ["simulate", str(charter), "--instance", "tiny", "--seed", "1"]
+    assert main(walk) == 0
+    shown = capsys.readouterr().out
+    assert "up(by: 1)" in shown and "up(by: 2)" not in shown

@@ -191,3 +191,35 @@ def test_a_sibling_of_a_sibling_holds_what_differs_from_that_and_runs_it_first(
     ]  # fmt: skip
     (folder / "stuck.py").write_text(stuck.text.replace(BENT, "9" * 20))
     assert "was made for another stuck than stands there" in python(folder, "import second").stderr
+
+
+ASSUMING = """
+import {0} as m
+if not hasattr(m, "assumed"):
+    import {0}_wire as m
+first = m.initial({{}})
+(one,) = m.outcomes(first, "press", {{}})
+print(m.assumed(first, "press", {{}}), m.assumed(one.state, "press", {{}}), one.reply)
+try:
+    m.outcomes(one.state, "press", {{}})
+except m.Undefined if hasattr(m, "Undefined") else Exception as error:
+    print(error)
+"""
+
+
+def test_a_sibling_has_the_assumptions_of_the_plain_model(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    head = "operation press() -> int 0..3 cites silent {"
+    dark = "    -- It is dark.\n    assume night cites silent: not lamp.lit"
+    monkeypatch.setattr(sys.modules[__name__], "CHARTER", CHARTER.replace(head, f"{head}\n{dark}"))
+    for name, text in modules_of_siblings().items():
+        (tmp_path / f"{name}.py").write_text(text)
+    assert "press_breaks" not in (tmp_path / "hotter.py").read_text()
+    for name, reply in (("house", 1), ("hotter", 3)):
+        done = python(tmp_path, ASSUMING.format(name))
+        assert done.stdout.splitlines() == [
+            f"True False {reply}",
+            "press happens where its assumption is false:"
+            " `assume night cites silent: not lamp.lit`",
+        ], done.stderr
