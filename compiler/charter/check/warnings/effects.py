@@ -248,7 +248,7 @@ class _Ghosts:
         """Report ghost state where it would influence what the component does."""
         found = self.reads(expr)
         if found is not None:
-            message = f"{what} reads ghost state; it is for properties only"
+            message = f"{what} reads ghost state; it is for properties and assumptions only"
             self.diagnostics.error("effect/ghost-interference", message, found.span)
 
 
