@@ -53,12 +53,13 @@ def find_changed_models(project: Project, manifest: Manifest) -> tuple[str, ...]
 
 
 def _same_code(one: str, other: str) -> bool:
-    """Whether two modules differ in comments and docstrings only."""
+    """Whether two modules differ only in comments, docstrings and the table of instances, by which
+    no step is judged."""
     return one == other or _bare(one) == _bare(other)
 
 
 def _bare(text: str) -> str:
-    """A module without comments and docstrings; as it is if it is no Python."""
+    """A module without comments, docstrings and instances; as it is if it is no Python."""
     try:
         tree = ast.parse(text)
     except (SyntaxError, ValueError, RecursionError):
@@ -66,4 +67,14 @@ def _bare(text: str) -> str:
     for node in ast.walk(tree):
         if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef):
             node.body = node.body[1:] if ast.get_docstring(node) else node.body
+    tree.body = [node for node in tree.body if not _is_instances(node)]
     return ast.dump(tree)
+
+
+def _is_instances(node: ast.stmt) -> bool:
+    """Whether a statement is the table of instances."""
+    match node:
+        case ast.AnnAssign(target=ast.Name(id="INSTANCES")):
+            return True
+        case _:
+            return False
