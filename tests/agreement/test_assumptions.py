@@ -10,10 +10,10 @@ from tests.support.assumed import FOLLOWER, break_network, drop_assumptions, loa
 from tests.support.engines import both, counts, natively, verdicts
 from tests.support.tla import tlc
 
-from charter import api
 from charter.analysis.environment import list_offered
 from charter.core import nodes as n
 from charter.diagnostics import Source
+from charter.project.pipeline import check_texts
 from charter.semantics.builtins import EvaluationError
 from charter.semantics.machine import Machine
 from conform.cli.main import main
@@ -76,7 +76,7 @@ def test_a_system_that_breaks_an_assumption_has_an_undefined_value(
 def test_a_scenario_that_breaks_an_assumption_fails_at_its_line() -> None:
     text = FOLLOWER.read_text(encoding="utf-8")
     broken = text.replace("do append(1, 0) -> stored", "do append(2, 0) -> stored")
-    (problem,) = api.check_texts((Source("broken", broken),)).errors
+    (problem,) = check_texts((Source("broken", broken),)).errors
     line = text[: text.index("do append(1, 0)")].count("\n") + 1
     assert problem.span.source.position(problem.span.start)[0] == line
     assert "append happens where its assumption is false: `assume known_term" in problem.message

@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 from tests.support.charters import WORDS, codes, load
 
-from charter import api
 from charter.core.encoding import digest
 from charter.core.show import show_expr
 from charter.diagnostics import Source
+from charter.project.pipeline import check_texts
 
 LOCK = """
 fun free(by: option Broker) -> bool = by == none
@@ -32,7 +32,7 @@ instance tiny of lock { Broker = 2 }
 
 
 def list_messages(text: str) -> list[str]:
-    found = api.check_texts((Source("test", WORDS + text),)).errors
+    found = check_texts((Source("test", WORDS + text),)).errors
     return [f"{item.code}: {item.message}" for item in found]
 
 
