@@ -16,7 +16,7 @@ from charter.formats.vector import Vector, read_line
 from charter.semantics.machine import Machine
 from charter.semantics.scenario import follow
 from charter.suites.explored import ExploredInstance
-from charter.suites.random_walks import Walks
+from charter.suites.planning.random_walks import Walks
 from charter.suites.smoke import Desk
 from charter.vectors.answer import answer
 

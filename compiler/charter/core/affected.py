@@ -8,7 +8,13 @@ from dataclasses import dataclass, replace
 
 from charter.core import nodes as n
 from charter.core import types as t
-from charter.core.walk import line_expressions, nodes, operation_expressions, statement_expressions
+from charter.core.walk import (
+    line_expressions,
+    nodes,
+    operation_expressions,
+    prelude_of,
+    statement_expressions,
+)
 
 Declared = tuple[str, str]
 """A function ("", its name), an operation or a step (its machine, its name), or the rest of a
@@ -100,10 +106,10 @@ def _bare(machine: n.Component | n.System) -> n.Component | n.System:
 
 def _list_executed(scenario: n.Scenario) -> Iterator[Declared]:
     """What a scenario executes itself."""
-    machine = scenario.instance.machine
+    machine, lines = scenario.instance.machine, (*prelude_of(scenario.instance), *scenario.steps)
     yield machine, ""
-    yield from ((machine, line.operation) for line in scenario.steps if isinstance(line, n.Do))
-    yield from _functions(line_expressions(scenario))
+    yield from ((machine, line.operation) for line in lines if isinstance(line, n.Do))
+    yield from _functions(line_expressions(lines))
     yield from _functions(value for _, value in scenario.instance.starts)
 
 

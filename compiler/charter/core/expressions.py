@@ -37,6 +37,16 @@ class Typed:
     span: Span = field(default=NOWHERE, compare=False, repr=False)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Placed:
+    """What all statements and declarations share: a span and the comment above it. Functions,
+    operations and steps also have the comment that opened their `section`."""
+
+    span: Span = field(default=NOWHERE, compare=False, repr=False)
+    doc: str = field(default="", compare=False)
+    section: str = field(default="", compare=False, repr=False)
+
+
 # --- expressions ---------------------------------------------------------------------------------
 
 

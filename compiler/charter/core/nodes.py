@@ -1,8 +1,7 @@
 """Defines core, the typed tree that everything after the checker reads.
 
 Unlike in the surface tree names are resolved, every expression has a type, nested updates and
-several binders are expanded. Constructors, built-ins and finite types as domains have own nodes.
-"""
+several binders are expanded. Constructors, built-ins and finite types as domains have own nodes."""
 
 from __future__ import annotations
 
@@ -33,6 +32,7 @@ from charter.core.expressions import (
     MapNew,
     MapWith,
     Match,
+    Placed,
     Present,
     Primitive,
     Quantified,
@@ -50,7 +50,6 @@ from charter.core.expressions import (
 )
 from charter.core.operators import RichOp
 from charter.core.types import Counter, Enum, Record, Sort, Type, Union
-from charter.diagnostics import NOWHERE, Span
 
 if TYPE_CHECKING:
     from typing_extensions import TypeVar
@@ -64,19 +63,9 @@ else:
 # --- statements ----------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Placed:
-    """What all statements and declarations share: a span and the comment above it. Functions,
-    operations and steps also have the comment that opened their `section`."""
-
-    span: Span = field(default=NOWHERE, compare=False, repr=False)
-    doc: str = field(default="", compare=False)
-    section: str = field(default="", compare=False, repr=False)
-
-
 @dataclass(frozen=True, slots=True)
 class Bind(Placed, Generic[E_co]):
-    """`let name = value`."""
+    """`let name = value`; in a scenario `value` is that of the state at its line."""
 
     name: str
     value: E_co
@@ -379,10 +368,10 @@ class Eventually(Placed, Generic[E_co]):
 
 @dataclass(frozen=True, slots=True)
 class Instance(Placed, Generic[E_co]):
-    """Sizes and names of the sorts, values of constants, initial values that replace those of the
-    machine, the operations that its environment offers (empty: all), conditions on their arguments
-    (`only`), what it is too small to meet (`misses`): names of branches (of a system: steps), of
-    properties and of witnesses, and the properties that it shows to be violated (`fails`)."""
+    """Sizes and names of the sorts, values of constants, initial values in place of the machine's
+    and the `prelude` that leads there, the operations that it offers (empty: all), conditions on
+    their arguments (`only`), what it is too small to meet (`misses`): branches (of systems: steps),
+    properties and witnesses, and the properties that it shows to be violated (`fails`)."""
 
     name: str
     machine: str
@@ -393,6 +382,7 @@ class Instance(Placed, Generic[E_co]):
     only: tuple[tuple[str, E_co], ...] = ()
     misses: tuple[str, ...] = ()
     fails: tuple[str, ...] = ()
+    prelude: Prelude | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -424,14 +414,23 @@ class Moment(Placed):
     title: str
 
 
+Line = Do | Expect | Bind | Moment
+
+
+@dataclass(frozen=True, slots=True)
+class Prelude(Placed):
+    """How a machine comes from its own first state to that of an instance."""
+
+    steps: tuple[Line, ...]
+
+
 @dataclass(frozen=True, slots=True)
 class Scenario(Placed):
-    """A named trace with expected states, in an instance of its own (named like the title). A
-    `Bind` is evaluated in the state at its line."""
+    """A named trace with expected states, in an instance of its own (named like the title)."""
 
     title: str
     instance: Instance
-    steps: tuple[Do | Expect | Bind | Moment, ...]
+    steps: tuple[Line, ...]
     citations: tuple[Citation, ...]
 
 

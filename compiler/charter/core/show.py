@@ -317,6 +317,9 @@ def _bounds(instance: ir.Instance) -> Iterator[str]:
         yield f"  offers {', '.join(instance.offers)}"
     for operation, condition in instance.only:
         yield f"  only {operation} if {show_expr(condition)}"
+    if instance.prelude is not None:
+        yield "  prelude"
+        yield from (f"  {line}" for line in show_lines(instance.prelude.steps))
 
 
 def show_scenario(scenario: ir.Scenario) -> str:
@@ -327,7 +330,12 @@ def show_scenario(scenario: ir.Scenario) -> str:
 def _scenario(scenario: ir.Scenario) -> Iterator[str]:
     yield f'scenario "{scenario.title}" of {scenario.instance.machine}{_cites(scenario.citations)}'
     yield from _bounds(scenario.instance)
-    for line in scenario.steps:
+    yield from show_lines(scenario.steps)
+
+
+def show_lines(lines: Iterable[ir.Line]) -> Iterator[str]:
+    """The lines of a scenario or a prelude as text."""
+    for line in lines:
         match line:
             case ir.Do():
                 branch = f" -> {line.branch}" if line.branch else ""

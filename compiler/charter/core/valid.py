@@ -10,7 +10,7 @@ from charter.core import nodes as ir
 from charter.core import types as ty
 from charter.core.channels import content_of, each_position, find_received_type, key_types
 from charter.core.transition import argument, steps_of
-from charter.core.walk import children, statement_expressions
+from charter.core.walk import children, prelude_of, statement_expressions
 
 Names = Mapping[str, ty.Type]
 
@@ -109,9 +109,10 @@ class _Checker:
         for scenario in model.scenarios:
             self.state = machines[scenario.instance.machine]
             self.instance(scenario.instance, self.state)
-            self.scenario(scenario)
+            self.lines(scenario.steps)
         for instance in model.instances:
-            self.instance(instance, machines[instance.machine])
+            self.state = machines[instance.machine]
+            self.instance(instance, self.state)
 
     def live(self, live: ir.Eventually, steps: Mapping[str, tuple[ir.Param, ...]]) -> None:
         names = {param.name: param.type for param in live.params}
@@ -141,10 +142,11 @@ class _Checker:
                 self.agree(value, state[name], f"the start of {name}")
         for _, condition in instance.only:
             self.agree(condition, ty.Bool(), "an argument condition")
+        self.lines(prelude_of(instance))
 
-    def scenario(self, scenario: ir.Scenario) -> None:
+    def lines(self, lines: Iterable[ir.Line]) -> None:
         names: dict[str, ty.Type] = {}
-        for line in scenario.steps:
+        for line in lines:
             match line:
                 case ir.Do():
                     for arg in (*line.args, *(() if line.reply is None else (line.reply,))):

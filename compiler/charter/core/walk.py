@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from operator import is_not
 from typing import assert_never, overload
@@ -236,13 +236,19 @@ def expressions(model: ir.Model) -> Iterator[ir.Expr]:
     yield from (v.initial for v in state_of(model))
     for instance in instances_of(model):
         yield from (value for _, value in (*instance.starts, *instance.only))
+        yield from line_expressions(prelude_of(instance))
     for scenario in model.scenarios:
-        yield from line_expressions(scenario)
+        yield from line_expressions(scenario.steps)
 
 
-def line_expressions(scenario: ir.Scenario) -> Iterator[ir.Expr]:
-    """The expressions in the lines of a scenario."""
-    for line in scenario.steps:
+def prelude_of(instance: ir.Instance) -> tuple[ir.Line, ...]:
+    """The lines of the prelude of an instance; none if it has no prelude."""
+    return () if instance.prelude is None else instance.prelude.steps
+
+
+def line_expressions(lines: Iterable[ir.Line]) -> Iterator[ir.Expr]:
+    """The expressions in lines of a scenario or a prelude."""
+    for line in lines:
         match line:
             case ir.Do(args=args):
                 yield from args

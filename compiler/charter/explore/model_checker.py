@@ -79,8 +79,8 @@ class Problem:
     def of(model: n.Model, instance: n.Instance) -> Problem:
         """The problem that `model` states for the machine of an instance. Raises KeyError if the
         instance is of no machine of the model."""
-        whole = for_search(model, instance.machine)
-        return Problem(Machine.of(whole, instance), companions(whole, instance.machine))
+        whole, bare = for_search(model, instance.machine), replace(instance, prelude=None)
+        return Problem(Machine.of(whole, bare), companions(whole, instance.machine))
 
     @property
     def model(self) -> n.Model:

@@ -142,13 +142,15 @@ class Answer:
 @dataclass(frozen=True, slots=True)
 class Why:
     """Why the vector exists: what it must cover, and `purpose`, the branches (all of them) that
-    a run must have taken for its conformance to count."""
+    a run must have taken for its conformance to count. `unreached` says of a vector that begins in
+    a state to which no path was found where a search looked for one ("": it does not)."""
 
     obligations: tuple[str, ...] = ()
     source: str = "exploration"
     title: str = ""
     label: str = "open environment"
     purpose: tuple[str, ...] = ()
+    unreached: str = ""
 
     def json(self) -> Json:
         return {
@@ -157,6 +159,7 @@ class Why:
             "title": self.title,
             "label": self.label,
             "purpose": list(self.purpose),
+            **({"unreached": self.unreached} if self.unreached else {}),
         }
 
 
@@ -265,7 +268,9 @@ def read_answer(value: Json, question: Question, where: str = "answer") -> Answe
 
 def read_why(value: Json, where: str = "why") -> Why:
     """The reasons from parsed JSON. Raises `BadVector`."""
-    reader = JsonReader(value, where).fields("obligations", "source", "title", "label", "purpose")
+    whole = {"unreached": "", **JsonReader(value, where).object()}
+    names = ("obligations", "source", "title", "label", "purpose", "unreached")
+    reader = JsonReader(whole, where).fields(*names)
     if reader.text("source") not in SOURCES:
         raise BadVector(f"{where}.source: not one of {', '.join(SOURCES)}")
     return Why(
@@ -274,6 +279,7 @@ def read_why(value: Json, where: str = "why") -> Why:
         title=reader.text("title"),
         label=reader.text("label"),
         purpose=reader.item("purpose").texts(),
+        unreached=reader.text("unreached"),
     )
 
 

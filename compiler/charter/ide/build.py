@@ -13,6 +13,7 @@ from charter.check.declarations.scenarios import ScenarioReader
 from charter.check.edits.changes import elaborate_new
 from charter.check.edits.flatten import apply_edits, select_variants, with_shared
 from charter.check.names.declared import declarations
+from charter.check.names.scopes import MachineScope, TypeScope
 from charter.diagnostics import Diagnostics, Span
 from charter.ide.index import Key, NameIndex, Occurrence, Symbol
 from charter.ide.name_meanings import Notes
@@ -55,14 +56,14 @@ def read_shared(context: CheckContext, node: sx.SetupDecl | sx.FragmentDecl) -> 
     outside = context.scope()
     scope = with_params(outside, context.types.params(node.params), node.params)
     if isinstance(node, sx.FragmentDecl):
-        reader = ScenarioReader(replace(scope, machine=machine), machine)
-        for line in node.body:
-            reader.add(line)
+        _read_lines(scope, machine, node.body)
         return
     for setting in node.body:
         match setting:
             case sx.Start():
                 scope.infer(setting.value)
+            case sx.Prelude(body=body):
+                _read_lines(scope, machine, body)
             case sx.Only(operation=operation):
                 inner = replace(scope, machine=machine)
                 called = machine.operations.get(operation.text)
@@ -71,6 +72,12 @@ def read_shared(context: CheckContext, node: sx.SetupDecl | sx.FragmentDecl) -> 
                 inner.infer(setting.condition)
             case sx.Bound() | sx.Offers() | sx.Misses() | sx.Fails():
                 pass
+
+
+def _read_lines(scope: TypeScope, machine: MachineScope, lines: Iterable[sx.Line]) -> None:
+    reader = ScenarioReader(replace(scope, machine=machine), machine)
+    for line in lines:
+        reader.add(line)
 
 
 def _list_edited(files: sx.Protocol) -> Iterable[sx.Protocol]:

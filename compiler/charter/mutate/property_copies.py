@@ -118,19 +118,19 @@ def _body(
 
 def _scenario(scenario: ir.Scenario, rule: Rule) -> ir.Scenario:
     instance = scenario.instance
+    led = instance.prelude
     kept = replace(
         instance,
         starts=tuple((name, fold(value, rule)) for name, value in instance.starts),
         only=tuple((name, fold(condition, rule)) for name, condition in instance.only),
+        prelude=led and replace(led, steps=tuple(_line(line, rule) for line in led.steps)),
     )
     return replace(
         scenario, instance=kept, steps=tuple(_line(line, rule) for line in scenario.steps)
     )
 
 
-def _line(
-    line: ir.Do | ir.Expect | ir.Bind | ir.Moment, rule: Rule
-) -> ir.Do | ir.Expect | ir.Bind | ir.Moment:
+def _line(line: ir.Line, rule: Rule) -> ir.Line:
     match line:
         case ir.Do():
             reply = None if line.reply is None else fold(line.reply, rule)

@@ -147,7 +147,7 @@ def _apply_and_validate(model: ir.Model, passes: Sequence[Pass], before: str) ->
 
 def lower_instance(model: ir.Model, instance: ir.Instance) -> tuple[small.Model, small.Instance]:
     """Small core of the machine of an instance, and the instance in it."""
-    alone = replace(model, instances=(instance,), scenarios=())
+    alone = replace(model, instances=(replace(instance, prelude=None),), scenarios=())
     whole = lower(narrow.narrow(alone, instance.machine))
     return whole, whole.instances[0]
 
@@ -160,11 +160,12 @@ def lower_expr(expr: ir.Expr) -> small.Expr:
 
 
 def _left(model: ir.Model, passes: Sequence[Pass]) -> Iterator[str]:
-    """The nodes that passes should have removed and did not, outside of scenarios."""
+    """The nodes that passes should have removed and did not, outside of scenarios and preludes."""
     passes = [item for item in passes if item.is_done_with is not _nothing]
     if not passes:
         return
-    cut = replace(model, scenarios=())
+    bare = tuple(replace(instance, prelude=None) for instance in model.instances)
+    cut = replace(model, scenarios=(), instances=bare)
     exprs = (*expressions(cut), *(f.body for f in model.functions))
     found: list[ir.Expr | ir.Statement] = [node for whole in exprs for node in nodes(whole)]
     found += [line for system in model.systems for step in system.steps for line in step.body]

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
+from charter.analysis.preludes import check_preludes
 from charter.analysis.shared_outcomes import SharedOutcomes
 from charter.check.declarations.check_context import Elaborated
 from charter.check.declarations.elaborate import (
@@ -267,10 +268,14 @@ def check_texts(sources: Sequence[Source]) -> Diagnostics:
     return diagnostics
 
 
+_REMEDY = "change the lines of the prelude, or the `start` lines"
+
+
 def scenarios_checked() -> Further:
-    """A check that reports every scenario which fails on the definition; of a variant, only those
-    that it affects: the others were followed in the unedited protocol. The protocol and its
-    variants share the outcomes of what they do alike."""
+    """A check that reports every scenario which fails on the definition, and every prelude that
+    does not lead to the start of its instance; of a variant, only those that it affects: the others
+    were followed in the unedited protocol. The protocol and its variants share the outcomes of what
+    they do alike."""
     shared = SharedOutcomes()
 
     def check(model: ir.Model, unedited: ir.Model | None, diagnostics: Diagnostics) -> None:
@@ -278,6 +283,8 @@ def scenarios_checked() -> Further:
         machine_of = shared.among(model)
         for found in failing(replace(model, scenarios=followed), machine_of=machine_of):
             diagnostics.error("scenario/fails", found.sentence(), found.span)
+        for problem in check_preludes(model, unedited, machine_of):
+            diagnostics.error("instance/prelude", problem.sentence, problem.span, hint=_REMEDY)
 
     return check
 

@@ -5,7 +5,7 @@ operation after it."""
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from charter.analysis.coverage import amount, members
 from charter.analysis.environment import Arguments
@@ -20,9 +20,10 @@ from charter.formats.vector import Vector, Why
 from charter.semantics.builtins import EvaluationError
 from charter.semantics.evaluate import Outcome
 from charter.semantics.expressions import State
-from charter.suites.instance_planner import InstancePlanner, pair
 from charter.suites.look_alikes import MOST_CASES, MOST_FOLLOWED, LookAlikes, spread
-from charter.suites.random_walks import Chooser
+from charter.suites.planning.instance_planner import InstancePlanner, pair
+from charter.suites.planning.led_instances import LedInstance
+from charter.suites.planning.random_walks import Chooser
 from charter.vectors.plan import OPEN, PlannedStep
 
 ARRIVALS = 10_000
@@ -84,11 +85,15 @@ class ExploredInstance:
     ) -> ExploredInstance:
         """Search `instance` to its end. Of the obligations `wanted` those of amounts are used.
         Raises TooManyStates."""
+        led = LedInstance.of(model, instance)
         graph = state_graph(
-            model, instance, pace.most_states, lambda states: pace.tell(f"{states:,} states")
+            model, led.instance, pace.most_states, lambda states: pace.tell(f"{states:,} states")
         )
-        engine = InstancePlanner.around(model, graph.successors)
-        made = ExploredInstance(graph, engine, InstancePlanner.open_planner(model, instance))
+        engine = InstancePlanner.around(model, graph.successors, led)
+        opened = InstancePlanner.open_planner(model, instance)
+        if led.prelude:  # whose operations the instance may not offer
+            engine = replace(engine, planner=opened.planner)
+        made = ExploredInstance(graph, engine, opened)
         made.tell = pace.tell
         for obligation in wanted:
             if obligation.kind == "amount":

@@ -42,12 +42,11 @@ def find_by_exploration(
 
 def keep_told_from_start(
     found: QuestionSearch, tiny: Sequence[n.Instance], tell: Callable[[str], None]
-) -> None:
+) -> frozenset[str]:
     """For each mutant that only questions from given states tell, keep one from the first state,
-    where there is one: many adapters cannot load a state."""
-    left = _models(
-        found, (m.name for m in mutants_of(found.about.model, found.about.component.name))
-    )
+    where there is one: many adapters cannot load a state. Returns the titles of the questions for
+    the mutants that some question from the first state tells."""
+    left = _models(found, _mutants(found))
     for name in tuple(left):
         if _is_told(left[name], found.begun):
             del left[name]
@@ -63,6 +62,7 @@ def keep_told_from_start(
             if walk is not None:
                 found.keep(walk, instance, _why(name))
                 del left[name]
+    return frozenset(tells_title(name) for name in _mutants(found) if name not in left)
 
 
 def _explore(

@@ -20,8 +20,8 @@ from charter.formats.vector import Vector
 from charter.passes.narrow import narrow
 from charter.project.compiler_digest import compiler
 from charter.suites.explored import ExploredInstance
-from charter.suites.instance_planner import InstancePlanner
-from charter.suites.random_walks import Walks
+from charter.suites.planning.instance_planner import InstancePlanner
+from charter.suites.planning.random_walks import Walks
 from charter.suites.vector_texts import VectorRecord, pack, unpack
 
 WALKS = 2_000
@@ -134,8 +134,8 @@ def _write(part: InstanceVectors, records: list[VectorRecord]) -> bytes:
 
 def _count_refused(planners: Iterable[InstancePlanner]) -> dict[str, int]:
     found: dict[str, int] = {}
-    for each in planners:
-        for reason, count in each.planner.refused.items():
+    for planner in {id(each.planner): each.planner for each in planners}.values():
+        for reason, count in planner.refused.items():
             found[reason] = found.get(reason, 0) + count
     return found
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from charter.core import nodes as n
@@ -74,7 +74,8 @@ class MeetingTransition:
 @dataclass(slots=True)
 class QuestionSearch:
     """The state of a search for questions: obligations that are left, and the questions kept.
-    `apart` are obligations that are left with these values of the constants. `notes` has, for each
+    `apart` are obligations that are left with these values of the constants, `split` all of
+    these. `notes` has, for each
     obligation that is not met, the results of the parts of the search. `taken` are the pairs of
     branches that scenarios and kept questions take, `pairs` questions for further ones, `large`
     instances that are too large to plan them, with how many operations there are in all of their
@@ -84,12 +85,16 @@ class QuestionSearch:
     begin in the first state of the component, `reached` the obligations that they meet, `ways`
     transitions that met others, `looked` how many of all classes of transitions of an instance were
     looked at. `left_out` are instances with more states than were to be searched, with that
-    number. `reachable` has the states of others, where they say what the solver may begin in."""
+    number. `reachable` has the states of others, where they say what the solver may begin in.
+    `entries` are the vectors of the questions that are kept, by their ids, `for_rows` those that
+    are kept for obligations alone. `paths` says where paths
+    from the first state were looked for."""
 
     about: Subject
     desk: Desk
     left: set[str]
     apart: set[tuple[str, Constants]] = field(default_factory=set)
+    split: frozenset[tuple[str, Constants]] = frozenset()
     asked: list[FoundQuestion] = field(default_factory=list)
     notes: dict[str, dict[str, list[str]]] = field(default_factory=dict)
     taken: set[Pair] = field(default_factory=set)
@@ -104,6 +109,9 @@ class QuestionSearch:
     looked: dict[str, tuple[int, int]] = field(default_factory=dict)
     left_out: dict[str, int] = field(default_factory=dict)
     reachable: dict[str, ReachableStates | None] = field(default_factory=dict)
+    entries: dict[str, SmokeVector] = field(default_factory=dict)
+    for_rows: set[str] = field(default_factory=set)
+    paths: str = ""
 
     @staticmethod
     def of(about: Subject) -> QuestionSearch:
@@ -117,7 +125,7 @@ class QuestionSearch:
         rows = [o.name for o in wanted if o.kind == "branch" or _reads_constant(o)]
         apart = {(name, consts) for name in rows for consts in given if len(given) > 1}
         left = {o.name for o in wanted}
-        return QuestionSearch(about, desk, left, apart)
+        return QuestionSearch(about, desk, left, apart, frozenset(apart))
 
     def meet(self, entry: SmokeVector) -> list[str]:
         """Take what a vector meets off what is left; returns it, in the order of the text."""
@@ -138,7 +146,36 @@ class QuestionSearch:
         if entry.vector.question.given is None:
             self.begun.append(entry)
             self.reached |= entry.meets
+        self.entries[entry.id] = entry
         return self.meet(entry)
+
+    def list_unreached(self) -> frozenset[str]:
+        """The obligations that only questions from given states meet."""
+        met = frozenset[str]().union(*(entry.meets for entry in self.entries.values()))
+        return met - self.reached
+
+    def drop_twins(self, seen: Collection[str]) -> None:
+        """Drop the questions from given states that show nothing which no question from the first
+        state shows. `seen` are the titles of those for mutants that others show. Only what is
+        there for obligations or a mutant is dropped."""
+        shown = {
+            (name, _constants(entry.vector.question.consts))
+            for entry in self.begun
+            for name in entry.meets
+        }
+        split = {name for name, _ in self.split}
+
+        def shows_more(one: FoundQuestion) -> bool:
+            entry, given = self.entries.get(one.question.id), one.question.given is not None
+            for_mutant = one.title.startswith("mutant ")
+            if entry is None or not (given and (for_mutant or entry.id in self.for_rows)):
+                return True
+            consts = _constants(one.question.consts)
+            more = any((row, consts) not in shown for row in entry.meets & split)
+            unseen = for_mutant and one.title not in seen
+            return more or unseen or not entry.meets <= self.reached
+
+        self.asked = [one for one in self.asked if shows_more(one)]
 
     def note(self, obligation: str, outcome: str, instance: n.Instance | None = None) -> None:
         """Record the result of a part of the search for an obligation, and its instance."""
@@ -218,6 +255,8 @@ class QuestionSearch:
         if not (new or always):
             return False
         self.include(entry)
+        if not always:
+            self.for_rows.add(entry.id)
         title = why.title or next(iter(new), "")
         self.asked.append(
             FoundQuestion(vector.question, instance.name, why.source, title, why.purpose)
@@ -229,9 +268,14 @@ class QuestionSearch:
         members change, and more than in an instance before: an implementation may be right for
         two."""
         known = [asked.question for asked in self.asked]
-        for name, count, transition, vector in explored.list_counted():
-            more = count > max(2, self.most.get(name, 0)) and vector.question not in known
+        for name, count, transition, loaded in explored.list_counted():
+            vector = loaded
+            more = count > max(2, self.most.get(name, 0)) and loaded.question not in known
             way = MeetingTransition(frozenset(), explored, transition, instance)
+            path = explored.from_start(transition, loaded.why) if more else None
+            entry = self._entry(path, instance, loaded.why)
+            if path is not None and entry is not None and name in entry.meets:
+                vector = path
             if self.keep_transition(way, vector, always=more):
                 self.most[name] = count
 

@@ -14,7 +14,7 @@ from charter.core.obligations import Obligation
 from charter.explore.successors import path
 from charter.semantics.expressions import State
 from charter.suites.explored import ExploredInstance, acts_of
-from charter.suites.instance_planner import InstancePlanner
+from charter.suites.planning.instance_planner import InstancePlanner
 from charter.vectors.plan import PlannedStep
 
 MOST_STATES = 5_000

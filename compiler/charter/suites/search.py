@@ -40,6 +40,7 @@ from charter.suites.smoke import (
     smoke,
 )
 from charter.suites.subject import Subject
+from charter.suites.walked import STEPS, WALKS, keep_walked
 from charter.vectors.answer import NoAnswer
 from charter.vectors.plan import OPEN
 
@@ -93,8 +94,7 @@ def search(about: Subject, progress: Progress, solver: bool, most_states: int = 
         if about.found.is_of(about.model):
             _keep_earlier(found, "solver")
         find_by_exploration(found, tiny, told.within("mutants"))
-        keep_told_from_start(found, tiny, told.within("mutants"))
-        told.end("mutants")
+        _begin_at_first(found, tiny, told)
         return _with_earlier_proofs(found)
     return _with_solver(found, tiny, told)
 
@@ -114,9 +114,25 @@ def _with_solver(found: QuestionSearch, tiny: Sequence[n.Instance], told: PartsT
             found.note(row, f"the solver was not asked, as it has no encoding of {problem}")
         find_by_exploration(found, tiny, told.within("mutants"))
         proofs, lemmas = {}, ()
-    keep_told_from_start(found, tiny, told.within("mutants"))
-    told.end("mutants")
+    _begin_at_first(found, tiny, told)
     return _note(found, proofs, lemmas, found.explain_open())
+
+
+def _begin_at_first(found: QuestionSearch, tiny: Sequence[n.Instance], parts: PartsTold) -> None:
+    """Look for questions from the first state that show what only those from given states show, and
+    drop the others."""
+    name = found.about.component.name
+    mine = (i for i in found.about.model.instances if i.machine == name)
+    others = [i for i in mine if i not in tiny and i.name not in found.left_out]
+    walked = (*tiny, *others)
+    keep_walked(found, walked, parts.within("paths"))
+    found.paths = (
+        f"no path from the first state in {', '.join(i.name for i in tiny) or 'any instance'}, nor"
+        f" in {WALKS} walks of {STEPS} operations in each of {len(walked)} instances"
+    )
+    titles = keep_told_from_start(found, tiny, parts.within("mutants"))
+    found.drop_twins(titles)
+    parts.end("mutants")
 
 
 def _note(
@@ -131,8 +147,8 @@ def _note(
     bounds = bounds_digests(about.model, about.component.name)
     asked = tuple(in_order(found.asked))
     mutants = mutants_digests(about.model, about.component.name)
-    left_out = found.left_out
-    return Found(asked, proofs, lemmas, rules, notes, bounds, mutants, found.told, left_out)
+    left_out, paths = found.left_out, found.paths
+    return Found(asked, proofs, lemmas, rules, notes, bounds, mutants, found.told, left_out, paths)
 
 
 def _with_earlier_proofs(found: QuestionSearch) -> Found:

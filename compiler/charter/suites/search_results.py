@@ -19,7 +19,8 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from charter.core import nodes as n
-from charter.core.show import show_expr, show_model
+from charter.core.show import show_expr, show_lines, show_model
+from charter.core.walk import prelude_of
 from charter.diagnostics import Span
 from charter.formats.canonical import Json, text
 from charter.formats.files import regular
@@ -84,7 +85,8 @@ class Found:
     `instances` has digests of the bounds of the instances that were searched, `mutants` those of
     the texts of the mutants that were asked for; `pairs` says how many pairs of branches in a row
     are taken, or why not. `left_out` are the instances that have more states than were to be
-    searched, with that number."""
+    searched, with that number. `paths` says where a search looked for paths from the first state
+    ("": it was made before conform did)."""
 
     asked: tuple[FoundQuestion, ...] = ()
     proofs: Mapping[str, str] | None = None
@@ -95,6 +97,12 @@ class Found:
     mutants: Mapping[str, str] = field(default_factory=dict)
     pairs: str = ""
     left_out: Mapping[str, int] = field(default_factory=dict)
+    paths: str = ""
+
+    @property
+    def unreached(self) -> str:
+        """What a vector says that begins in a given state."""
+        return self.paths or ("" if self.rules else NO_SEARCH)
 
     def is_of(self, model: n.Model) -> bool:
         """Whether a search was made, of the rules of this model."""
@@ -187,8 +195,10 @@ def _bounds_digest(instance: n.Instance) -> str:
     shown = [
         [(name, show_expr(e)) for name, e in part] for part in (instance.starts, instance.only)
     ]
-    told = repr((instance.sorts, instance.consts, instance.offers, shown))
-    return hashlib.sha256(told.encode()).hexdigest()[:12]
+    bounds = (instance.sorts, instance.consts, instance.offers, shown)
+    lines = [*show_lines(prelude_of(instance))]
+    whole = repr((*bounds, lines) if lines else bounds)
+    return hashlib.sha256(whole.encode()).hexdigest()[:12]
 
 
 def list_renewed(model: n.Model, component: str, found: Found) -> tuple[str, ...]:
@@ -309,13 +319,14 @@ def _read_proofs(path: Path, asked: tuple[FoundQuestion, ...]) -> Found:
     ).object()
     content = {
         "lemmas": [], "open": {}, "instances": {}, "mutants": {}, "pairs": "", "left_out": {},
+        "paths": "",
         **held,
     }  # fmt: skip
     content.pop("bound", None)  # older files have one sentence for all open obligations
     digest = content.pop("digest", "")
     reader = JsonReader(content, str(path))
     names = ("rules", "lemmas", "proofs", "open", "instances", "mutants", "pairs", "left_out")
-    reader.fields(*names)
+    reader.fields(*names, "paths")
     proofs, lemmas = _reasons(reader.item("proofs")), reader.item("lemmas").texts()
     rules, notes = reader.text("rules"), _reasons(reader.item("open"))
     if proofs and digest != _proofs_digest(rules, lemmas, proofs):
@@ -330,6 +341,7 @@ def _read_proofs(path: Path, asked: tuple[FoundQuestion, ...]) -> Found:
         _reasons(reader.item("mutants")),
         reader.text("pairs"),
         {name: item.integer() for name, item in reader.item("left_out").entries()},
+        reader.text("paths"),
     )
 
 
@@ -371,6 +383,7 @@ def write_found(folder: Path, found: Found) -> None:
         "pairs": found.pairs,
         "digest": _proofs_digest(found.rules, found.lemmas, found.proofs or {}),
         **({"left_out": dict(found.left_out)} if found.left_out else {}),
+        **({"paths": found.paths} if found.paths else {}),
     }
     content = json.dumps(told, indent=1, sort_keys=True, ensure_ascii=False)
     (folder / PROOFS).write_text(content + "\n", encoding="utf-8", newline="\n")

@@ -24,13 +24,13 @@ from charter.semantics.evaluate import NotAssumed, Outcome
 from charter.semantics.expressions import State
 from charter.semantics.machine import Machine
 from charter.semantics.scenario import ScenarioFails
-from charter.suites.instance_planner import InstancePlanner
+from charter.suites.planning.instance_planner import InstancePlanner
 from charter.suites.search_results import mutants_of, name_broken
 from charter.suites.subject import Subject
 from charter.syntax import nodes as sx
 from charter.vectors.answer import Answers, NoAnswer
 from charter.vectors.kills import Kill, count
-from charter.vectors.ledger import Ledger, ledger
+from charter.vectors.ledger import Ledger, Unreached, ledger
 from charter.vectors.mutant_instance import MutantInstance, Performed
 from charter.vectors.plan import OPEN, Planner, branches_of
 
@@ -103,7 +103,9 @@ class Smoke:
 
     def counts(self) -> dict[str, int]:
         """Numbers for the manifest."""
+        unreached = sum(bool(e.vector.why.unreached) for e in self.entries)
         return {
+            **({"unreached": unreached} if unreached else {}),
             "obligations": len(self.ledger.rows),
             "obligations_covered": self.ledger.count_rows("covered"),
             "obligations_infeasible": self.ledger.count_rows("infeasible"),
@@ -168,10 +170,13 @@ class Desk:
             engine, _ = self.at(scenario.instance)
             refused = dict(engine.planner.refused)
             try:
-                vector = engine.planner.scenario(scenario)
+                vector = engine.plan_scenario(scenario)
             except ScenarioFails as problem:
                 self.failed.append(str(problem))
                 continue
+            if vector is None and engine.led.prelude:  # too much may happen on the way
+                bare = replace(scenario.instance, prelude=None)
+                vector = InstancePlanner.define_planner(self.model, bare).plan_scenario(scenario)
             if vector is None:
                 counts = engine.planner.refused.items()
                 reason = next(why for why, count in counts if count > refused.get(why, 0))
@@ -207,15 +212,25 @@ def smoke(about: Subject) -> Smoke:
             raise BadProject(name_broken(asked, problem.message)) from None
         except (NoAnswer, EvaluationError, ValueError, KeyError):
             stale.append(asked.title)
-    unique = {entry.id: entry for entry in reversed(entries)}
+    unique = {entry.id: _mark(entry, about) for entry in reversed(entries)}
     ordered = tuple(unique[key] for key in sorted(unique))
     killed, covered = kills(about, ordered), list_covering(ordered)
     searched = about.found.select_current(about.model, about.component.name)
-    book = ledger(wanted, covered, searched, killed)
+    unreached = {e.id for e in ordered if e.vector.why.unreached}
+    book = ledger(wanted, covered, searched, killed, Unreached(unreached, about.found.unreached))
     started = {e.id for e in ordered if e.vector.question.given is None}
     naming = {name: _naming(ids, started) for name, ids in covered.items()}
     named = tuple(_thin_out(entry, naming) for entry in ordered)
     return Smoke(named, book, killed, tuple(stale), tuple(desk.failed), desk.unasked)
+
+
+def _mark(entry: SmokeVector, about: Subject) -> SmokeVector:
+    """An entry that says of a given state where a search looked for a path to it."""
+    vector = entry.vector
+    if vector.question.given is None:
+        return entry
+    why = replace(vector.why, unreached=about.found.unreached)
+    return replace(entry, vector=replace(vector, why=why))
 
 
 def list_unasked(about: Subject) -> Mapping[str, str]:

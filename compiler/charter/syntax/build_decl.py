@@ -294,6 +294,9 @@ def _bound(reader: TreeReader, node: Tree) -> nodes.Setting:
             item = nodes.Bound(name(reader, called), expr(reader, value), span=span)
         case "start_value", (head, tail, value):
             item = nodes.Start(_place(reader, head, tail), expr(reader, value), span=span)
+        case "prelude", lines:
+            body = tuple(_line(reader, child) for child in trees(tuple(lines)))
+            item = nodes.Prelude(body, span=span)
         case "offers", (offered,):
             item = nodes.Offers(names(reader, offered), span=span)
         case "only", (operation, condition):
@@ -368,11 +371,13 @@ def _line(reader: TreeReader, node: Tree) -> nodes.Line:
     return attach_comments(reader, node, item)
 
 
-def _scenario_item(reader: TreeReader, node: Tree) -> nodes.Bound | nodes.Start | nodes.Line:
-    if node.rule not in ("bound", "start_value"):
+def _scenario_item(
+    reader: TreeReader, node: Tree
+) -> nodes.Bound | nodes.Start | nodes.Prelude | nodes.Line:
+    if node.rule not in ("bound", "start_value", "prelude"):
         return _line(reader, node)
     bound = _bound(reader, node)
-    assert isinstance(bound, nodes.Bound | nodes.Start)
+    assert isinstance(bound, nodes.Bound | nodes.Start | nodes.Prelude)
     return bound
 
 

@@ -344,31 +344,6 @@ class Like(Node):
     args: tuple[Expr, ...]
 
 
-Setting = Bound | Start | Offers | Only | Misses | Fails
-
-
-@dataclass(frozen=True, slots=True)
-class SetupDecl(Item):
-    """`setup three_up(isr: set Broker) of cluster like ... { bounds, starts, ... }`: lines that
-    instances and scenarios share."""
-
-    name: Name
-    params: tuple[Param, ...]
-    machine: Name
-    likes: tuple[Like, ...]
-    body: tuple[Setting, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class InstanceDecl(Item):
-    """`instance tiny of controller like ... { bounds, starts, offers }`."""
-
-    name: Name
-    machine: Name
-    likes: tuple[Like, ...]
-    body: tuple[Setting, ...]
-
-
 @dataclass(frozen=True, slots=True)
 class Do(Item):
     """`do operation(args)`, `do operation(args) -> branch reply e`: an operation (system: a step).
@@ -409,6 +384,39 @@ Line = Let | Do | Expect | Moment | Include
 
 
 @dataclass(frozen=True, slots=True)
+class Prelude(Item):
+    """`prelude { do register(b1) ... }`: leads from the machine's own first state to the one that
+    the `start` lines say; the lines are those of a scenario."""
+
+    body: tuple[Line, ...]
+
+
+Setting = Bound | Start | Prelude | Offers | Only | Misses | Fails
+
+
+@dataclass(frozen=True, slots=True)
+class SetupDecl(Item):
+    """`setup three_up(isr: set Broker) of cluster like ... { bounds, starts, ... }`: lines that
+    instances and scenarios share."""
+
+    name: Name
+    params: tuple[Param, ...]
+    machine: Name
+    likes: tuple[Like, ...]
+    body: tuple[Setting, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class InstanceDecl(Item):
+    """`instance tiny of controller like ... { bounds, starts, offers }`."""
+
+    name: Name
+    machine: Name
+    likes: tuple[Like, ...]
+    body: tuple[Setting, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class FragmentDecl(Item):
     """`fragment caught_up(b: Broker) of controller { steps }`: steps that scenarios include."""
 
@@ -426,4 +434,4 @@ class ScenarioDecl(Item):
     machine: Name
     likes: tuple[Like, ...]
     citations: tuple[Citation, ...]
-    body: tuple[Bound | Start | Line, ...]
+    body: tuple[Bound | Start | Prelude | Line, ...]

@@ -265,6 +265,8 @@ def _bound(item: nodes.Setting, indent: int) -> list[TextLine]:
             doc = bound_to(f"{name.text} =", value)
         case nodes.Start(name, value):
             doc = bound_to(f"start {name.text} =", value)
+        case nodes.Prelude(body):
+            return block(item, "prelude", _lines(body, indent + STEP), indent)
         case nodes.Offers(operations):
             first, *others = (name.text for name in operations)
             more = tuple((",", LINE, other) for other in others)
@@ -286,7 +288,10 @@ def _scenario(item: nodes.ScenarioDecl, indent: int, opening: str) -> list[TextL
     return block(item, Group((*head, cites_doc(item.citations))), inner, indent)
 
 
-def _lines(body: tuple[nodes.Bound | nodes.Start | nodes.Line, ...], indent: int) -> list[TextLine]:
+_Line = nodes.Bound | nodes.Start | nodes.Prelude | nodes.Line
+
+
+def _lines(body: tuple[_Line, ...], indent: int) -> list[TextLine]:
     inner: list[TextLine] = []
     for each in body:
         if isinstance(each, nodes.Moment) and inner:
@@ -295,10 +300,10 @@ def _lines(body: tuple[nodes.Bound | nodes.Start | nodes.Line, ...], indent: int
     return inner
 
 
-def _scenario_item(item: nodes.Bound | nodes.Start | nodes.Line, indent: int) -> list[TextLine]:
+def _scenario_item(item: _Line, indent: int) -> list[TextLine]:
     doc: Doc
     match item:
-        case nodes.Bound() | nodes.Start():
+        case nodes.Bound() | nodes.Start() | nodes.Prelude():
             return _bound(item, indent)
         case nodes.Let():
             return statement_rows(item, indent)

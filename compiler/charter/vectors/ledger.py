@@ -3,7 +3,7 @@ mutant."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -12,13 +12,16 @@ from charter.vectors.kills import Kill
 
 Status = Literal["covered", "infeasible", "open"]
 
+UNREACHED_NOTE = "from unreached states only"
+"""How the note of an obligation begins that no vector from the first state covers."""
 SHOWN = 10
 """Digits of an id that are shown: commands accept any unique prefix."""
 
 
 @dataclass(frozen=True, slots=True)
 class LedgerRow:
-    """One obligation: `covered` by `count` vectors, of which `first` is one of the shortest;
+    """One obligation: `covered` by `count` vectors, of which `first` is one of the shortest, and
+    `note` says if all of them begin in states to which no path was found;
     `infeasible` for the reason in `note`; or `open`, and `note` says what was searched."""
 
     name: str
@@ -52,10 +55,12 @@ class Ledger:
             lines.append(f"| {' | '.join(_cell(cell) for cell in cells)} |")
         return lines
 
-    def _by_note(self, status: Status, tell: Callable[[str], str]) -> list[str]:
-        """The obligations of a status in a list for each note, with a title if there are any."""
+    def _by_note(self, title: str, status: Status, tell: Callable[[str], str]) -> list[str]:
+        """The obligations of a status, of covered ones those with a note, in a list for each note;
+        with a title if there are any."""
         rows = [row for row in self.rows if row.status == status]
-        lines = ["", f"## {status.capitalize()}"] if rows else []
+        rows = [row for row in rows if row.note or status != "covered"]
+        lines = ["", f"## {title}"] if rows else []
         for note in dict.fromkeys(row.note for row in rows):
             lines += ["", tell(_cell(note)), ""]
             lines += [f"- {_cell(row.name)}" for row in rows if row.note == note]
@@ -72,8 +77,9 @@ class Ledger:
             f" {self.count_rows('infeasible')} are proved to be infeasible,"
             f" {self.count_rows('open')} are open.",
         ]
-        lines += self._by_note("open", lambda note: f"Searched in vain: {note}.")
-        lines += self._by_note("infeasible", lambda note: f"{note.capitalize()}:")
+        lines += self._by_note("Open", "open", lambda note: f"Searched in vain: {note}.")
+        lines += self._by_note(UNREACHED_NOTE.capitalize(), "covered", lambda note: f"{note}.")
+        lines += self._by_note("Infeasible", "infeasible", lambda note: f"{note.capitalize()}:")
         for kind in dict.fromkeys(row.kind for row in self.rows):
             lines += ["", f"## {_TITLES.get(kind, kind)}", "", *self._of_kind(kind)]
         if self.kills:
@@ -117,11 +123,20 @@ class Searched:
     bound: str
 
 
+@dataclass(frozen=True, slots=True)
+class Unreached:
+    """The vectors that begin in states to which no path was found, and where a search looked."""
+
+    vectors: Container[str] = ()
+    searched: str = ""
+
+
 def ledger(
     wanted: Sequence[Obligation],
     covered: Mapping[str, Sequence[str]],
     searched: Searched,
     kills: Sequence[Kill] = (),
+    unreached: Unreached = Unreached(),
 ) -> Ledger:
     """Rows for all obligations: `covered` maps names to ids of vectors."""
     rows: list[LedgerRow] = []
@@ -130,7 +145,8 @@ def ledger(
         status: Status = "open"
         note = searched.notes.get(obligation.name, searched.bound)
         if ids:
-            status, note = "covered", ""
+            alone = all(one in unreached.vectors for one in ids)
+            status, note = "covered", f"{UNREACHED_NOTE}: {unreached.searched}" if alone else ""
         elif obligation.name in searched.proofs:
             status, note = "infeasible", searched.proofs[obligation.name]
         branch = obligation.branch or _branch(obligation.where)

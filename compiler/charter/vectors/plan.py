@@ -11,7 +11,6 @@ from dataclasses import dataclass, field, replace
 
 from charter.analysis.known_faults import refuse_faults
 from charter.analysis.retell import Act
-from charter.core import nodes as n
 from charter.core.nodes import Model, Value
 from charter.core.reach import read_consts
 from charter.formats.canonical import Json
@@ -19,7 +18,6 @@ from charter.formats.vector import Answer, Question, Vector, Why
 from charter.semantics.builtins import EvaluationError
 from charter.semantics.expressions import State
 from charter.semantics.machine import Machine
-from charter.semantics.scenario import Followed, follow
 from charter.vectors.answer import (
     MOST_REMEMBERED,
     AllowedTrace,
@@ -69,11 +67,13 @@ class Loaded:
 @dataclass(slots=True)
 class Planner:
     """Makes vectors of one component. `refused` counts, by reason, vectors that could not be
-    made."""
+    made. `prelude` leads from the component's own first state to that of the instance, so that no
+    question needs a given state for it."""
 
     model: Model
     answers: Answers
     consts: Mapping[str, int]
+    prelude: Trace = ()
     refused: dict[str, int] = field(default_factory=dict)
     last: Loaded | None = None
     begun: tuple[State, Json, AllowedTrace] | None = None
@@ -97,29 +97,31 @@ class Planner:
         """The machine of the evaluator."""
         return self.answers.machine
 
-    def scenario(self, scenario: n.Scenario) -> Vector | None:
-        """The vector of a scenario, along its first run. Raises ScenarioFails."""
-        steps = follow(self.model, scenario)[0].steps
-        acts = [(s.operation, s.args) for s in steps]
-        why = Why(
-            (f"scenario {scenario.title}",), "scenario", scenario.title, OPEN, _list_taken(steps)
-        )
-        return self.of_acts(acts, why, [s.outcome.branch for s in steps])
-
     def of_acts(self, acts: Sequence[Act], why: Why, branches: Sequence[str] = ()) -> Vector | None:
         """A vector of `acts` from the initial state of the instance; `branches` selects the outcome
         where several are allowed."""
         start, given = self.start()
         try:
-            return self._vector(self._trace(start, acts, branches), given, why)
+            trace = (*self.prelude, *self._trace(start, acts, branches))
+            return self._vector(trace, given, why)
         except REFUSALS as problem:
             self._refuse(problem)
             return None
 
     def plan_trace(self, trace: Trace, given: Json, why: Why) -> Vector | None:
-        """A vector of a trace whose states are known; `given` leads to the first."""
+        """A vector of a trace of the instance whose states are known; `given` leads to the first
+        one."""
         try:
-            return self._vector(trace, given, why)
+            return self._vector((*self.prelude, *trace), given, why)
+        except REFUSALS as problem:
+            self._refuse(problem)
+            return None
+
+    def plan_path(self, trace: Trace, why: Why, *, led: bool) -> Vector | None:
+        """A vector from the component's own first state; of `led` traces the prelude comes first,
+        if there is one."""
+        try:
+            return self._vector(trace if not led else (*self.prelude, *trace), None, why)
         except REFUSALS as problem:
             self._refuse(problem)
             return None
@@ -132,7 +134,7 @@ class Planner:
     def _start(self) -> tuple[State, Json, AllowedTrace]:
         if self.begun is None:
             state, given = self.machine.initial(), None
-            if self.machine.instance.starts:
+            if self.machine.instance.starts and not self.prelude:
                 given = self.machine.durable_json(state)
                 state = self.machine.load(state)
             self.begun = (state, given, begin(self.machine, given))
@@ -242,7 +244,3 @@ def _consts(model: Model, machine: Machine) -> dict[str, int]:
         return {}
     needed = dict(read_consts(model, machine.component))
     return {name: value for name, value in machine.instance.consts if name in needed}
-
-
-def _list_taken(steps: Sequence[Followed]) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(s.outcome.branch for s in steps))

@@ -8,8 +8,8 @@ from functools import cache
 from charter.diagnostics import Source
 from charter.formats.vector import Vector, Why
 from charter.suites.explored import ExploredInstance
+from charter.suites.planning.random_walks import Walks
 from charter.suites.question_search import EXPLORED, NO_PROOF, NO_VECTOR, QuestionSearch
-from charter.suites.random_walks import Walks
 from charter.suites.search import search
 from charter.suites.search_results import Found, FoundQuestion
 from charter.suites.smoke import smoke

@@ -253,7 +253,25 @@ def instance(
             case _:
                 pass
     core = _instance(bounds, node.name.text, tuple(offers), node)
-    return (replace(core, only=tuple(only), misses=tuple(misses), fails=tuple(fails)),)
+    prelude = _prelude(bounds, machine, lines)
+    made = replace(core, only=tuple(only), misses=tuple(misses), fails=tuple(fails))
+    return (replace(made, prelude=prelude),)
+
+
+def _prelude(bounds: Bounds, machine: MachineScope, lines: Iterable[Stated]) -> ir.Prelude | None:
+    """The lines of all preludes, one after another. Its place is that of the last one, or where the
+    declaration includes that one."""
+    steps: list[ir.Line] = []
+    last: Span | None = None
+    for each in lines:
+        if isinstance(each.line, sx.Prelude):
+            scope, values = inside(bounds.with_elements(), each.origin)
+            scope = replace(scope, machine=machine)
+            reader = ScenarioReader(scope, machine, steps, values)
+            for line in each.line.body:
+                reader.add(line)
+            last = each.line.span if each.origin is None else each.origin.first.like.name.span
+    return None if last is None else ir.Prelude(tuple(steps), span=last)
 
 
 def _only(scope: TypeScope, machine: MachineScope, node: sx.Only) -> list[tuple[str, ir.Expr]]:
@@ -323,7 +341,8 @@ def scenario(
     if machine is None:
         no_machine(scope, node.machine)
         return ()
-    bounds = Bounds.of(scope, machine, include_lines(scope, node))
+    lines = include_lines(scope, node)
+    bounds = Bounds.of(scope, machine, lines)
     story = ScenarioReader(replace(bounds.with_elements(), machine=machine), machine)
     before = len(scope.diagnostics.items)
     for line in node.body:
@@ -334,7 +353,9 @@ def scenario(
     if not node.title.strip():
         hint = f'write what it shows: scenario "the first of several" of {machine.name} {{ ... }}'
         scope.error("scenario/empty", "a scenario has a title", _head(node), hint=hint)
-    place = _instance(bounds, node.title, (), node)
+    place = replace(
+        _instance(bounds, node.title, (), node), prelude=_prelude(bounds, machine, lines)
+    )
     return (
         ir.Scenario(node.title, place, tuple(story.steps), cited, span=node.span, doc=doc_of(node)),
     )

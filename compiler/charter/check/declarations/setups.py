@@ -24,6 +24,11 @@ class Origin:
     setup: Shared
     outer: Origin | None
 
+    @property
+    def first(self) -> Origin:
+        """The one that the instance or scenario itself names."""
+        return self if self.outer is None else self.outer.first
+
 
 @dataclass(frozen=True, slots=True)
 class Stated:
@@ -35,7 +40,9 @@ class Stated:
 
 def include_lines(scope: TypeScope, node: Sharing) -> tuple[Stated, ...]:
     """The lines of a declaration with those that it includes. A bound, a start, an `only` and
-    `offers` override included ones of the same name; `misses` and `fails` are added."""
+    `offers` override included ones of the same name; `misses` and `fails` are added, and a
+    `prelude` goes on from where the included ones lead. With a `start` and no `prelude` of its own
+    a declaration includes none: it starts elsewhere."""
     return _include_lines(scope, node, None, ())
 
 
@@ -58,10 +65,17 @@ def _include_lines(
     for line in node.body:
         if isinstance(line, sx.Setting):
             own.setdefault(_key(line), []).append(Stated(line, origin))
+    if _starts_elsewhere(node):
+        inherited = {k: x for k, x in inherited.items() if not isinstance(x.line, sx.Prelude)}
     found: list[Stated] = []
     for key, each in inherited.items():
         found += own.pop(key, [each])
     return (*found, *(each for lines in own.values() for each in lines))
+
+
+def _starts_elsewhere(node: Sharing) -> bool:
+    kinds = {type(line) for line in node.body}
+    return sx.Start in kinds and sx.Prelude not in kinds
 
 
 def find(
@@ -95,7 +109,7 @@ def _key(line: sx.Setting) -> object:
             return "Only", line.operation.text
         case sx.Offers():
             return "Offers"
-        case sx.Misses() | sx.Fails():
+        case sx.Misses() | sx.Fails() | sx.Prelude():
             return line.span
 
 

@@ -107,4 +107,6 @@ def _sharing(node: _Bounded) -> Iterator[str]:
         yield from (like.name.text for like in node.likes)
     if not isinstance(node, sx.ScenarioDecl):
         yield node.name.text
-    yield from (line.name.text for line in node.body if isinstance(line, sx.Include))
+    for line in node.body:
+        within = line.body if isinstance(line, sx.Prelude) else (line,)
+        yield from (each.name.text for each in within if isinstance(each, sx.Include))

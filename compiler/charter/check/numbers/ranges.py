@@ -19,7 +19,7 @@ from charter.check.warnings.effects import with_facts
 from charter.core import nodes as ir
 from charter.core import types as ty
 from charter.core.channels import content_of
-from charter.core.walk import statement_expressions
+from charter.core.walk import prelude_of, statement_expressions
 from charter.diagnostics import Diagnostics
 
 _Placed = TypeVar("_Placed", bound=ir.Placed)
@@ -101,7 +101,7 @@ class _Ranges:
         for scenario in self.list_unchecked(self.model.scenarios):
             inside = self.fix_constants(scenario.instance)
             inside.instance(scenario.instance)
-            inside.story(scenario)
+            inside.story(scenario.instance.machine, scenario.steps)
 
     def list_unchecked(self, declarations: Iterable[_Placed]) -> Iterator[_Placed]:
         """Those that were not checked in another core."""
@@ -114,26 +114,27 @@ class _Ranges:
             consts[name] = ty.Int(ty.Limit("", value), ty.Limit("", value))
         return replace(self, start=KnownNumbers(Arithmetic(consts)))
 
-    def story(self, scenario: ir.Scenario) -> None:
+    def story(self, machine: str, lines: Iterable[ir.Line]) -> None:
+        """The lines of a scenario, or of a prelude."""
         replies = {
             operation.name: operation.result
             for component in self.model.components
-            if component.name == scenario.instance.machine
+            if component.name == machine
             for operation in component.operations
         }
         params = {
             operation.name: operation.params
             for component in self.model.components
-            if component.name == scenario.instance.machine
+            if component.name == machine
             for operation in component.operations
         } | {
             step.name: step.params
             for system in self.model.systems
-            if system.name == scenario.instance.machine
+            if system.name == machine
             for step in system.steps
         }
         place = self.start
-        for line in scenario.steps:
+        for line in lines:
             match line:
                 case ir.Do():
                     for arg, param in zip(line.args, params[line.operation], strict=False):
@@ -162,6 +163,7 @@ class _Ranges:
                 self.flow(value, state[name].type, self.start)
         for _, condition in instance.only:
             self.flow(condition, None, self.start)
+        self.story(instance.machine, prelude_of(instance))
 
     def state(self, state: Iterable[ir.StateVar]) -> None:
         for variable in state:

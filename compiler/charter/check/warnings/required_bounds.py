@@ -8,7 +8,13 @@ from typing import assert_never
 
 from charter.core import nodes as ir
 from charter.core import types as ty
-from charter.core.walk import nodes, operation_expressions, statement_expressions
+from charter.core.walk import (
+    line_expressions,
+    nodes,
+    operation_expressions,
+    prelude_of,
+    statement_expressions,
+)
 from charter.diagnostics import Diagnostics, Span
 
 
@@ -17,17 +23,12 @@ def check_bounds(model: ir.Model, diagnostics: Diagnostics) -> None:
     depends on."""
     needs = _Needs(model)
     for instance in model.instances:
-        _check_bounds(needs, instance, f"instance {instance.name}", diagnostics)
+        needed = needs.machine(instance.machine) | needs.of(line_expressions(prelude_of(instance)))
+        _complete(needed, instance, f"instance {instance.name}", diagnostics)
     for scenario in model.scenarios:
-        inside = [e for line in scenario.steps for e in _story(line)]
-        needed = needs.machine(scenario.instance.machine) | needs.of(inside)
+        lines = (*prelude_of(scenario.instance), *scenario.steps)
+        needed = needs.machine(scenario.instance.machine) | needs.of(line_expressions(lines))
         _complete(needed, scenario.instance, "this scenario", diagnostics)
-
-
-def _check_bounds(
-    needs: _Needs, instance: ir.Instance, title: str, diagnostics: Diagnostics
-) -> None:
-    _complete(needs.machine(instance.machine), instance, title, diagnostics)
 
 
 def _complete(
@@ -45,20 +46,6 @@ def _complete(
 def _first_line(span: Span) -> Span:
     end = span.source.text.find("\n", span.start)
     return Span(span.source, span.start, min(span.end, end if end >= 0 else span.end))
-
-
-def _story(line: ir.Do | ir.Expect | ir.Bind | ir.Moment) -> tuple[ir.Expr, ...]:
-    match line:
-        case ir.Do():
-            return line.args if line.reply is None else (*line.args, line.reply)
-        case ir.Expect():
-            return (line.condition,)
-        case ir.Bind():
-            return (line.value,)
-        case ir.Moment():
-            return ()
-        case _:
-            assert_never(line)
 
 
 @dataclass(slots=True)

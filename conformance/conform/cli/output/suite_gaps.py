@@ -37,7 +37,8 @@ def explain_unasked(folder: Path, manifest: Manifest) -> str:
     told += [f"{plural(len(mutants), 'mutant')} ({_few(mutants)})"] if mutants else []
     return (
         f"{' and '.join(told)}: all vectors that the suite names for them start in a given state,"
-        " and were not asked; claim `load` in the adapter, or write scenarios that get there"
+        " and were not asked; claim `load` in the adapter, or write preludes or scenarios that get"
+        " there"
     )
 
 

@@ -66,11 +66,13 @@ FIRST = GivenState()
 
 @dataclass(frozen=True, slots=True, order=True)
 class FindingExample:
-    """A vector that shows a finding. Sorts by gravity, then whether the solver chose its given
+    """A vector that shows a finding. Sorts by whether it begins in a given state, which nobody may
+    reach; then by gravity, then whether the solver chose its given
     state (a reader may doubt that state), then by the step that shows it, then by number of
     operations (0: not known), then by the size of its given state: much of a large one has nothing
     to do with the finding."""
 
+    given: bool
     gravity: int
     chosen: bool
     step: int
@@ -119,8 +121,8 @@ class FindingGroup:
         self.paths.update(map(str, paths))
         self.also.update(str(row["entry"]).split()[1:])
         case = FindingExample(
-            gravity(severity), start.chosen, step, operations, start.size, str(row["id"]), cause,
-            branch, severity,
+            start.size > 0, gravity(severity), start.chosen, step, operations, start.size,
+            str(row["id"]), cause, branch, severity,
         )  # fmt: skip
         held = self.cases.get(case.id)
         if held is None or case < held:

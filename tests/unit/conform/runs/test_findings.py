@@ -10,6 +10,7 @@ from charter.formats.run import RunFinding, ShrunkQuestion
 from conform.console.errors import BadRun
 from conform.runs.findings.findings import (
     CHOSEN,
+    FIRST,
     FindingGroup,
     GivenState,
     print_shrunk,
@@ -173,3 +174,20 @@ def test_a_damaged_list_of_findings_is_one_sentence(damage):
     with pytest.raises(BadRun, match=r"summary\.json is not what `conform run` writes") as told:
         read_findings({"findings": listed})
     assert "\n" not in str(told.value)
+
+
+def test_the_example_of_a_finding_begins_in_the_first_state_if_one_does():
+    """A state that was given may be one that nobody reaches, however grave what it shows is."""
+    group = FindingGroup("f-1")
+    about = {"operation": "go", "branch": "go/done", "entry": "", "paths": ["x"]}
+    for vector, severity, start in (
+        ("given", "state", GivenState(False, 20)),
+        ("long", "reply", FIRST),
+        ("short", "reply", FIRST),
+    ):
+        step = 2 if vector == "short" else 5
+        group.add({"id": vector, "step": step, "severity": severity, "cause": "c", **about},
+                  step, start)  # fmt: skip
+    assert group.first.id == "short"
+    assert min(group.cases, key=lambda name: group.cases[name]) == "short"
+    assert max(group.cases, key=lambda name: group.cases[name]) == "given"

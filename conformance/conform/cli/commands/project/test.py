@@ -432,6 +432,11 @@ def _obligations(project: Project, path: Path, about: tuple[Model, str], tested:
             f"{name}: {covered} obligations covered, {proved} proved infeasible{where},"
             f" {left} open{listed}",
         )
+        if unreached := found.counts.get("unreached", 0):
+            begin = "begins" if unreached == 1 else "begin"
+            where = "a state to which no search found a path (`conform explain unreached`)"
+            told = f"{name}: {plural(unreached, 'vector')} {begin} in {where}"
+            tested.tell("unreached", told)
         # Two that ask the same are one question.
         scenarios = sum(one.instance.machine == component for one in model.scenarios)
         if not found.variant and found.counts["scenarios"] < scenarios:

@@ -18,7 +18,7 @@ from charter.formats.vector import Vector, Why
 from charter.semantics.builtins import EvaluationError
 from charter.semantics.evaluate import Outcome
 from charter.semantics.expressions import State
-from charter.suites.instance_planner import InstancePlanner, pair
+from charter.suites.planning.instance_planner import InstancePlanner, pair
 from charter.vectors.plan import OPEN
 
 SHORTEST, LONGEST = 6, 14
@@ -50,15 +50,23 @@ class Chooser:
         while len(found) < CANDIDATES and attempts < 20 * CANDIDATES:
             attempts += 1
             operation = random.choice(sorted(machine.operations))
-            args = self._arguments(operation, arguments, random)
-            outcome = self._outcome(state, (operation, args), random)
-            if outcome is not None:
-                found.append((self.taken[outcome.branch], ((operation, args), outcome)))
+            chosen = self.sample(state, operation, arguments, random)
+            if chosen is not None:
+                found.append((self.taken[chosen[1].branch], chosen))
         if not found:
             raise ValueError(f"nothing can be done in {state}")
         best = min(found, key=lambda pair: pair[0])[1]
         self.taken[best[1].branch] += 1
         return best
+
+    def sample(
+        self, state: State, operation: str, arguments: Arguments, random: Random
+    ) -> Chosen | None:
+        """An operation with arguments, and one of its outcomes; None if one is undefined or leaves
+        the instance."""
+        act = operation, self._arguments(operation, arguments, random)
+        outcome = self._outcome(state, act, random)
+        return None if outcome is None else (act, outcome)
 
     def _outcome(self, state: State, act: Act, random: Random) -> Outcome | None:
         try:

@@ -10,12 +10,15 @@ from charter.core import nodes as n
 from charter.core.nodes import Value
 from charter.explore.select import successors
 from charter.explore.successors import Defined, Successors
+from charter.formats.vector import Vector, Why
 from charter.semantics.builtins import EvaluationError
 from charter.semantics.evaluate import NotAssumed, Outcome
 from charter.semantics.expressions import State
 from charter.semantics.machine import Machine
+from charter.semantics.scenario import follow
+from charter.suites.planning.led_instances import LedInstance
 from charter.vectors.answer import NoAnswer
-from charter.vectors.plan import Planner
+from charter.vectors.plan import OPEN, Planner
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,28 +27,42 @@ class InstancePlanner:
 
     asked: Successors
     planner: Planner
+    led: LedInstance
 
     @staticmethod
-    def of(model: n.Model, instance: n.Instance) -> InstancePlanner:
-        """A planner for `instance` with its own offers."""
-        return InstancePlanner.around(model, successors(model, instance))
+    def of(model: n.Model, led: LedInstance) -> InstancePlanner:
+        """A planner for an instance with its own offers."""
+        return InstancePlanner.around(model, successors(model, led.instance), led)
 
     @staticmethod
     def open_planner(model: n.Model, instance: n.Instance) -> InstancePlanner:
         """The same, with every operation of the component and all arguments."""
-        return InstancePlanner.of(model, replace(instance, offers=(), only=()))
+        led = LedInstance.of(model, instance)
+        return InstancePlanner.of(model, replace(led, instance=_offer_all(led.instance)))
 
     @staticmethod
     def define_planner(model: n.Model, instance: n.Instance) -> InstancePlanner:
         """The same on the definition: for few questions that is faster than compiling. `model` has
         been narrowed to the component, since to do so for each instance takes longer still."""
-        machine = Machine.of(model, replace(instance, offers=(), only=()))
-        return InstancePlanner.around(model, Defined(machine))
+        led = LedInstance.of(model, instance)
+        machine = Machine.of(model, _offer_all(led.instance))
+        return InstancePlanner.around(model, Defined(machine), led)
 
     @staticmethod
-    def around(model: n.Model, asked: Successors) -> InstancePlanner:
+    def around(model: n.Model, asked: Successors, led: LedInstance) -> InstancePlanner:
         """A planner with the given successors."""
-        return InstancePlanner(asked, Planner.of(model, asked.machine, Answered(asked)))
+        planner = Planner.of(model, asked.machine, Answered(asked))
+        planner.prelude = led.prelude
+        return InstancePlanner(asked, planner, led)
+
+    def plan_scenario(self, scenario: n.Scenario) -> Vector | None:
+        """The vector of a scenario along its first run. Raises ScenarioFails."""
+        steps = follow(self.planner.model, scenario)[0].steps
+        acts = [self.led.rename(self.machine, (s.operation, s.args)) for s in steps]
+        branches = [s.outcome.branch for s in steps]
+        title, taken = scenario.title, tuple(dict.fromkeys(branches))
+        why = Why((f"scenario {title}",), "scenario", title, OPEN, taken)
+        return self.planner.of_acts(acts, why, branches)
 
     @property
     def machine(self) -> Machine:
@@ -57,6 +74,10 @@ class InstancePlanner:
         the same sizes of sorts."""
         sizes = [(name, len(members)) for name, members in self.machine.universe.sorts.items()]
         return repr((sizes, self.asked.form(state)))
+
+
+def _offer_all(instance: n.Instance) -> n.Instance:
+    return replace(instance, offers=(), only=())
 
 
 def pair(state: str, branch: str) -> int:

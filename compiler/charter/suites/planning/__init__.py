@@ -1,0 +1,1 @@
+"""Plans the vectors of one instance."""
