@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
+import pytest
 from tests.support.spec import model
 
 from charter.api.whole_system import (
@@ -60,3 +63,31 @@ def test_broker_of_the_system_never_asks_to_be_fenced():
     found = find_in_system(model("kafka"), question, LIMITS, quiet)
     why = "no step of cluster calls heartbeat with want_fence: true"
     assert found == NotFoundInSystem((), why)
+
+
+@pytest.mark.slow
+def test_index_of_eligible_replicas_outlives_its_topic_in_the_system():
+    # Two leave the ISR, the minimum is lowered, the topic goes, and one of them is back.
+    brokers = ("r1", "r2", "r3")
+    topic: Json = {"ref": [11, "partition", "t", "topic_id"]}
+    calls: list[OperationCall] = []
+    for broker in brokers:
+        calls += [register(broker), heartbeat(broker, len(calls) + 1)]
+    calls += [
+        OperationCall("set_min_isr", {"minimum": 2}),
+        OperationCall("create_topic", {"topic": "t", "replicas": [*brokers]}),
+        OperationCall("session_expires", {"broker": "r2"}),
+        OperationCall("session_expires", {"broker": "r3"}),
+        OperationCall("set_min_isr", {"minimum": 1}),
+        OperationCall("delete_topic", {"topic_id": topic}),
+        OperationCall("register", {"broker": "r2", "restarted": True, "previous_epoch": None}),
+    ]
+    question = replace(
+        ask(*calls), sorts={"Broker": {"r1": 1, "r2": 2, "r3": 3}, "Topic": {"t": 0}}
+    )
+    limits = SystemLimits(states=300_000, instance="pair_both_lost")
+    found = find_in_system(model("kafka"), question, limits, quiet)
+    assert isinstance(found, FoundInSystem)
+    assert [step.operation for step in found.story.steps][-4:] == [
+        "delete_topic", "lose_power", "start", "register",
+    ]  # fmt: skip
