@@ -8,7 +8,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 
 import fakeredis
@@ -38,20 +38,41 @@ def error_of(problem: redis.ResponseError) -> protocol.Error:
     raise sdk.Fault(type(problem).__name__, str(problem))
 
 
-def position(text: bytes | str) -> int:
+def items(reply: object) -> list[object]:
+    """A reply that is a list."""
+    assert isinstance(reply, list), reply
+    return reply
+
+
+def text(reply: object) -> str:
+    """A reply that is a text."""
+    return reply.decode() if isinstance(reply, bytes) else str(reply)
+
+
+def number(reply: object) -> int:
+    """A reply that is a number."""
+    assert isinstance(reply, int), reply
+    return reply
+
+
+def position(entry: object) -> int:
     """The number of an id, which is `N-0` here, or 0."""
-    return int((text.decode() if isinstance(text, bytes) else text).split("-")[0])
+    return int(text(entry).split("-")[0])
 
 
 def fields(row: object) -> dict[str, object]:
     """A reply of XINFO as a mapping: a list of names and values, or a mapping."""
-    pairs = row.items() if isinstance(row, dict) else zip(row[::2], row[1::2], strict=True)
-    return {name.decode() if isinstance(name, bytes) else str(name): v for name, v in pairs}
+    if isinstance(row, dict):
+        return {text(name): value for name, value in row.items()}
+    flat = items(row)
+    return {text(name): value for name, value in zip(flat[::2], flat[1::2], strict=True)}
 
 
-def ids(rows: list[list[object]] | None, kept: Callable[[list[object]], bool]) -> frozenset[int]:
-    """The ids of entries with these fields."""
-    return frozenset(position(row[0]) for row in rows or () if kept(row))
+def read_claimed(rows: object) -> frozenset[int]:
+    """The ids of claimed entries: with their fields, or alone."""
+    return frozenset(
+        position(items(row)[0] if isinstance(row, list) else row) for row in items(rows)
+    )
 
 
 class Adapter(protocol.Adapter):
@@ -64,22 +85,24 @@ class Adapter(protocol.Adapter):
 
     def start(self, question: protocol.Question) -> None:
         self.question = question
-        self.client.execute_command("FLUSHALL")
+        self.ask("FLUSHALL")
 
     def ask(self, *command: object) -> object:
         """The reply of one command."""
-        return self.client.execute_command(*command)
+        reply: object = self.client.execute_command(*command)  # type: ignore[no-untyped-call]
+        return reply
 
     def observe(self) -> protocol.Observation:
         assert self.question is not None
-        groups = dict.fromkeys(self.question.sorts.group)
+        groups: dict[protocol.Group, protocol.State | None] = {}
+        groups |= dict.fromkeys(self.question.sorts.group)
         if not self.ask("EXISTS", KEY):
             return protocol.Observation(False, frozenset(), 0, groups)
-        entries = frozenset(position(row[0]) for row in self.ask("XRANGE", KEY, "-", "+"))
+        entries = read_claimed(self.ask("XRANGE", KEY, "-", "+"))
         last = position(fields(self.ask("XINFO", "STREAM", KEY))["last-generated-id"])
-        for row in self.ask("XINFO", "GROUPS", KEY):
+        for row in items(self.ask("XINFO", "GROUPS", KEY)):
             about = fields(row)
-            name = protocol.Group(about["name"].decode())
+            name = protocol.Group(text(about["name"]))
             groups[name] = self.state(name, position(about["last-delivered-id"]))
         return protocol.Observation(True, entries, last, groups)
 
@@ -88,11 +111,12 @@ class Adapter(protocol.Adapter):
         assert self.question is not None
         consts = self.question.consts
         pending: dict[int, protocol.Pending | None] = dict.fromkeys(range(1, consts.max_id + 1))
-        for entry, owner, _, count in self.ask("XPENDING", KEY, group, "-", "+", 99):
-            shown = min(count, consts.most_deliveries)
-            pending[position(entry)] = protocol.Pending(protocol.Consumer(owner.decode()), shown)
-        rows = self.ask("XINFO", "CONSUMERS", KEY, group)
-        consumers = frozenset(protocol.Consumer(fields(row)["name"].decode()) for row in rows)
+        for row in items(self.ask("XPENDING", KEY, group, "-", "+", 99)):
+            entry, owner, _, count = items(row)
+            shown = min(number(count), consts.most_deliveries)
+            pending[position(entry)] = protocol.Pending(protocol.Consumer(text(owner)), shown)
+        rows = items(self.ask("XINFO", "CONSUMERS", KEY, group))
+        consumers = frozenset(protocol.Consumer(text(fields(row)["name"])) for row in rows)
         return protocol.State(last, consumers, pending)
 
     def reply(self, *command: object) -> protocol.Reply:
@@ -145,10 +169,10 @@ class Adapter(protocol.Adapter):
             raise sdk.Fault(type(problem).__name__, str(problem)) from None
         if not found:
             return protocol.NoneNew()
-        ((_, rows),) = found.items() if isinstance(found, dict) else found
-        return protocol.Entries(
-            ids(rows, lambda row: bool(row[1])), ids(rows, lambda row: not row[1])
-        )
+        (rows,) = found.values() if isinstance(found, dict) else [items(items(found)[0])[1]]
+        entries = {position(items(row)[0]): bool(items(row)[1]) for row in items(rows)}
+        here = frozenset(entry for entry, has_fields in entries.items() if has_fields)
+        return protocol.Entries(here, frozenset(entries) - here)
 
     def read_new(
         self, g: protocol.Group, c: protocol.Consumer, count: int, noack: bool
@@ -179,35 +203,30 @@ class Adapter(protocol.Adapter):
     ) -> protocol.Swept:
         extra = ["JUSTID"] if justid else []
         try:
-            found = self.ask("XAUTOCLAIM", KEY, g, c, 0, f"{from_}-0", "COUNT", count, *extra)
+            found = items(
+                self.ask("XAUTOCLAIM", KEY, g, c, 0, f"{from_}-0", "COUNT", count, *extra)
+            )
         except redis.ResponseError as problem:
             return protocol.NotSwept(error_of(problem))
-        deleted = found[2] if len(found) > 2 else []
-        return protocol.Swept_(
-            read_claimed(found[1]), frozenset(position(one) for one in deleted), position(found[0])
-        )
+        deleted = read_claimed(found[2]) if len(found) > 2 else frozenset[int]()
+        return protocol.Swept_(read_claimed(found[1]), deleted, position(found[0]))
 
     def xpending(self, g: protocol.Group, of: protocol.Consumer | None) -> protocol.Claimed:
         try:
             found = self.ask("XPENDING", KEY, g, "-", "+", 99, *([] if of is None else [of]))
         except redis.ResponseError as problem:
             return protocol.NoneOf(error_of(problem))
-        return protocol.Claimed_(frozenset(position(row[0]) for row in found))
+        return protocol.Claimed_(read_claimed(found))
 
     def info_lag(self, g: protocol.Group) -> protocol.Lag:
         if not self.ask("EXISTS", KEY):
             return protocol.NoSuch()
-        for row in self.ask("XINFO", "GROUPS", KEY):
+        for row in items(self.ask("XINFO", "GROUPS", KEY)):
             about = fields(row)
-            if about["name"].decode() == g:
+            if text(about["name"]) == g:
                 lag = about.get("lag")
-                return protocol.Unknown() if lag is None else protocol.Lag_(int(lag))
+                return protocol.Unknown() if lag is None else protocol.Lag_(number(lag))
         return protocol.NoSuch()
-
-
-def read_claimed(rows: list[object]) -> frozenset[int]:
-    """The ids of claimed entries: with their fields, or alone."""
-    return frozenset(position(row if isinstance(row, bytes) else row[0]) for row in rows)
 
 
 def start_server(program: str) -> redis.Redis:
@@ -216,7 +235,13 @@ def start_server(program: str) -> redis.Redis:
     socket = Path(folder.name) / "socket"
     options = ["--port", "0", "--unixsocket", str(socket), "--save", "", "--dir", folder.name]
     server = subprocess.Popen([program, *options], stdout=subprocess.DEVNULL)
-    atexit.register(lambda: (server.terminate(), server.wait(), folder.cleanup()))
+
+    def stop() -> None:
+        server.terminate()
+        server.wait()
+        folder.cleanup()
+
+    atexit.register(stop)
     until = time.monotonic() + PATIENCE_S
     while not socket.exists():
         if server.poll() is not None or time.monotonic() > until:
@@ -236,7 +261,7 @@ def version_of(client: redis.Redis, program: str) -> str:
 def main() -> None:
     """Serve a server that is started, or one of this process."""
     program = sys.argv[1] if len(sys.argv) > 1 else ""
-    client = start_server(program) if program else fakeredis.FakeRedis(version=(7, 4))
+    client = start_server(program) if program else fakeredis.FakeRedis()
     name = Path(program).name or "fakeredis"
     protocol.serve(protocol.about(name, version_of(client, program)), Adapter(client))
 

@@ -8,17 +8,34 @@ from dataclasses import dataclass, field
 
 @dataclass(slots=True)
 class WalkCoverage:
-    """The branches that were taken, and the pairs and triples of branches in a row."""
+    """The branches that were taken, the pairs and triples of branches in a row, and the replies of
+    each branch; `ends` are the branches at which the target failed, so that a walk ended."""
 
     rows: Counter[tuple[str, ...]] = field(default_factory=Counter)
+    shown: Counter[tuple[str, str]] = field(default_factory=Counter)
+    ends: Counter[str] = field(default_factory=Counter)
+    moving: set[str] = field(default_factory=set)
 
     def measure(self, before: tuple[str, ...], branch: str) -> float:
         """How rare a branch is after others: 3.0 if it, the pair and the triple are new."""
         return sum(1 / (1 + self.rows[row]) for row in _rows(before, branch))
 
+    def measure_shown(self, branch: str, reply: str, shown: str) -> float:
+        """How rare a reply of a branch and the observation after it are: 3.0 if both are new."""
+        return 1 / (1 + self.shown[branch, reply]) + 2 / (1 + self.shown["", shown])
+
     def add(self, before: tuple[str, ...], branch: str) -> None:
         """Count a branch that was taken after others."""
         self.rows.update(_rows(before, branch))
+
+    def add_shown(self, branch: str, reply: str, shown: str) -> None:
+        """Count a reply of a branch, and the observation after it."""
+        self.shown[branch, reply] += 1
+        self.shown["", shown] += 1
+
+    def add_end(self, branch: str) -> None:
+        """Count a branch at which the target failed."""
+        self.ends[branch] += 1
 
     def count(self, length: int) -> int:
         """How many different rows of this length were met."""

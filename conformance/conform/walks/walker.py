@@ -3,6 +3,7 @@ judges each step."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from random import Random
@@ -25,22 +26,41 @@ from conform.walks.offered import Offered, OfferedWorld
 from conform.walks.places import SeenValues, ValueFinder
 from conform.walks.seen_steps import StepReader
 
-CANDIDATES = 4
+CANDIDATES = 10
 """Calls that are drawn in each state; the one with the rarest branch is taken."""
 IDLE = 0.5
 """How much a call counts that changes no state, next to one that does."""
-_DRAWS = 40
+SHARES = (0.3, 0.5, 0.7, 1.0)
+"""The shares of the operations that walks are made of: with less choice a walk gets further in one
+direction."""
+READS = 0.25
+"""The share of steps at which an operation is drawn that never changed a state in the block: what
+the target hides shows in its replies."""
+OPAQUE = re.compile(r'"[@~][^"]*"')
+"""An opaque value in JSON."""
+_DRAWS = 60
 """The most draws for the candidates of a state; some have no value."""
 
 Call = dict[str, Json]
 
 
 @dataclass(frozen=True, slots=True)
+class Predicted:
+    """What the model does with a call: the first of its branches, the reply and what is observed
+    after it, both without the opaque values, and whether the state changes."""
+
+    branch: str
+    reply: str
+    shown: str
+    moves: bool
+
+
+@dataclass(frozen=True, slots=True)
 class DrawnCall:
-    """A call, and the branch that the model takes."""
+    """A call, and what the model does with it."""
 
     call: Call
-    branch: str
+    predicted: Predicted
     rarity: float
 
 
@@ -108,6 +128,17 @@ class Walker:
     seed: int
     coverage: WalkCoverage = field(default_factory=WalkCoverage)
 
+    def list_offered(self, world: OfferedWorld) -> Sequence[str]:
+        """The operations that the target performs and a world offers."""
+        offered = world.operations or self.operations
+        return [name for name in self.operations if name in offered]
+
+    def select_some(self, walk: TargetWalk) -> Sequence[str]:
+        """The operations that one walk is made of."""
+        chance = Random(f"{self.seed}/{walk.number}")
+        share, offered = chance.choice(SHARES), self.list_offered(walk.world)
+        return [name for name in offered if chance.random() < share] or offered
+
     def choose(self, walk: TargetWalk) -> bool:
         """Choose the next call of a walk; False if none is possible, and the walk ends."""
         if walk.planned:
@@ -133,8 +164,11 @@ class Walker:
             except CannotAnswer:
                 continue
             walk.calls.append(candidate.call)
-            walk.branch = candidate.branch
-            self.coverage.add(walk.taken, candidate.branch)
+            walk.branch = candidate.predicted.branch
+            self.coverage.add(walk.taken, walk.branch)
+            self.coverage.add_shown(
+                walk.branch, candidate.predicted.reply, candidate.predicted.shown
+            )
             return True
         walk.open = False
         return False
@@ -176,6 +210,7 @@ class Walker:
                 walk.follower = Follower(self.siblings, walk.question, observes, observation)
                 return True
             if is_fault(reply):
+                self.coverage.add_end(walk.branch)
                 return False
             args = walk.calls[number - 1]["args"]
             judged = walk.follower.step(ObservedStep(operation, args, reply, observation))
@@ -190,24 +225,31 @@ class Walker:
     def _draw(self, walk: TargetWalk, chance: Random) -> list[DrawnCall]:
         """Calls with a value in the state that was observed."""
         drawer = ArgumentDrawer(self.offered, walk.world, walk.values, chance)
-        offered = walk.world.operations or self.operations
-        operations = [name for name in self.operations if name in offered]
         found: list[DrawnCall] = []
-        for _ in range(_DRAWS if operations else 0):
-            operation = chance.choice(operations)
+        few, offered = self.select_some(walk), self.list_offered(walk.world)
+        if chance.random() < READS:
+            few = [name for name in offered if name not in self.coverage.moving] or few
+        for number in range(_DRAWS if offered else 0):
+            operation = chance.choice(few if number < _DRAWS // 2 else offered)
             call: Call = {"operation": operation, "args": drawer.draw(operation)}
-            branches, moves = self._predict(walk, call)
-            if branches:
-                rarity = self.coverage.measure(walk.taken, branches[0])
-                rarity *= 1.0 if moves else IDLE
-                found.append(DrawnCall(call, branches[0], rarity))
+            predicted = self._predict(walk, call)
+            if predicted is not None:
+                if predicted.moves:
+                    self.coverage.moving.add(operation)
+                rarity = self.coverage.measure(walk.taken, predicted.branch)
+                rarity += self.coverage.measure_shown(
+                    predicted.branch, predicted.reply, predicted.shown
+                )
+                rarity *= 1.0 if predicted.moves else IDLE
+                rarity /= 1 + self.coverage.ends[predicted.branch]
+                found.append(DrawnCall(call, predicted, rarity))
             if len(found) == CANDIDATES:
                 break
         return found
 
-    def _predict(self, walk: TargetWalk, call: Call) -> tuple[list[str], bool]:
-        """The branches that the model may take in the states that the walk may be in, and whether
-        the state changes; none if it breaks an assumption, or has no value."""
+    def _predict(self, walk: TargetWalk, call: Call) -> Predicted | None:
+        """What the model may do in the states that the walk may be in; None if the call breaks an
+        assumption, or has no value."""
         follower = walk.follower
         assert follower is not None
         operation, args = str(call["operation"]), call["args"]
@@ -215,23 +257,30 @@ class Walker:
         try:
             meant = follower.resolved(ObservedStep(operation, args, None, None))
         except (CannotFollow, Unresolved):
-            return [], False
+            return None
         try:
             if not all(assumes(model, state, operation, meant.args) for state in follower.states):
-                return [], False
+                return None
             found = [
-                (outcome.branch, outcome.state != state)
+                (state, outcome)
                 for state in follower.states
                 for outcome in model.outcomes(state, operation, meant.args)
             ]
         except Exception as error:  # of the model, which has a class Undefined in each folder
             if type(error).__name__ == "Undefined":
-                return [], False
+                return None
             problem = follower.failed(model, meant, error)
             if isinstance(problem, ModelBug):
                 raise problem from error
-            return [], False
-        return sorted({branch for branch, _ in found}), any(moves for _, moves in found)
+            return None
+        if not found:
+            return None
+        _, first = min(found, key=lambda pair: pair[1].branch)
+        reply, shown = (
+            OPAQUE.sub('"@"', key(value).decode())
+            for value in (first.reply, model.observe(first.state))
+        )
+        return Predicted(first.branch, reply, shown, any(o.state != state for state, o in found))
 
 
 def name_walk(seed: int, number: int) -> str:

@@ -118,6 +118,7 @@ PARAMS: Mapping[str, Mapping[str, str]] = {
 PARAM_TYPES: Mapping[str, str] = {"Group": "sort", "Consumer": "sort"}
 INSTANCES: Mapping[str, tuple[Mapping[str, str], Mapping[str, int], str]] = {
     "tiny": ({"Group": "g1", "Consumer": "c1 c2"}, {"max_id": 2, "most_deliveries": 2}, ""),
+    "long": ({"Group": "g1", "Consumer": "c1 c2"}, {"max_id": 4, "most_deliveries": 2}, ""),
 }
 
 

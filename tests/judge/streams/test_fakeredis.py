@@ -14,8 +14,8 @@ KNOWN = {
     "read_history/no_group": "fault",
     "read_history/read": "state",
 }
-"""What fakeredis 2.41.0 does otherwise, as Redis 8 does not: it fails with the error of XGROUP
-where there is no key, and it counts a delivery of an entry that is deleted."""
+"""What fakeredis 2.41.0 does otherwise: it fails with the error of XGROUP where there is no key, and
+it counts a delivery of an entry that is deleted."""
 
 
 @pytest.fixture(scope="module")
@@ -49,3 +49,16 @@ def test_types_of_the_adapter_are_those_of_the_charter_when_generated(conform, t
     )
     assert code == 0, err
     assert (made / "protocol.py").read_text() == (ADAPTER / "protocol.py").read_text()
+
+
+def test_walks_find_a_wrong_lag_that_the_small_suite_misses(conform, tmp_path):
+    out = tmp_path / "run"
+    code, _, _ = conform(
+        "run", "--target", "fakeredis", "--engine", "inline", "--walks", "200", "--out", out
+    )
+    assert code == 1
+    found = json.loads((out / "summary.json").read_text(encoding="utf-8"))["findings"]
+    (lag,) = [one for one in found if one["rule"] == "info_lag/answered"]
+    calls = lag["shrunk"]["question"]["operations"]
+    assert [call["operation"] for call in calls][-1] == "info_lag"
+    assert len(calls) <= 6
