@@ -250,10 +250,8 @@ def start_server(program: str) -> redis.Redis:
     return redis.Redis(unix_socket_path=str(socket), protocol=2)
 
 
-def version_of(client: redis.Redis, program: str) -> str:
+def version_of(client: redis.Redis) -> str:
     """The version of the server as it says."""
-    if not program:
-        return str(fakeredis.__version__)
     about: Mapping[str, object] = client.info("server")
     return str(about.get("valkey_version", about["redis_version"]))
 
@@ -262,8 +260,9 @@ def main() -> None:
     """Serve a server that is started, or one of this process."""
     program = sys.argv[1] if len(sys.argv) > 1 else ""
     client = start_server(program) if program else fakeredis.FakeRedis()
+    version = version_of(client) if program else str(fakeredis.__version__)
     name = Path(program).name or "fakeredis"
-    protocol.serve(protocol.about(name, version_of(client, program)), Adapter(client))
+    protocol.serve(protocol.about(name, version), Adapter(client))
 
 
 if __name__ == "__main__":

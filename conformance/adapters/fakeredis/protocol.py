@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from enum import Enum
 from typing import NewType
@@ -355,6 +355,11 @@ def implementation(about: sdk.About, adapter: Adapter) -> sdk.Implementation:
 def serve(about: sdk.About, adapter: Adapter) -> None:
     """Answer the judge until it says goodbye or stdin ends."""
     sdk.serve(implementation(about, adapter))
+
+
+def serve_sessions(about: sdk.About, make: Callable[[], Adapter], sessions: int) -> None:
+    """Like `serve`, with so many sessions at once, each on an adapter that shares nothing."""
+    sdk.serve_sessions(lambda: implementation(about, make()), sessions)
 
 
 _GROUP = sdk.name(Group)

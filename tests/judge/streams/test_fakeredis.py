@@ -14,8 +14,8 @@ KNOWN = {
     "read_history/no_group": "fault",
     "read_history/read": "state",
 }
-"""What fakeredis 2.41.0 does otherwise: it fails with the error of XGROUP where there is no key, and
-it counts a delivery of an entry that is deleted."""
+"""What fakeredis 2.41.0 does otherwise: it fails with the error of XGROUP where there is no key,
+and it counts a delivery of an entry that is deleted."""
 
 
 @pytest.fixture(scope="module")
