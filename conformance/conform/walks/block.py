@@ -33,6 +33,8 @@ from conform.walks.walker import Call, TargetWalk, Walker
 
 PREFIX_SHARE = 0.6
 """The share of walks that begin with operations of a question of the suite."""
+POOL_SHARE = 0.4
+"""The share of walks that begin with operations of an earlier walk of the block."""
 _WHOLE_SHARE = 0.5
 """The share of these that begin with all of its operations."""
 
@@ -82,30 +84,20 @@ class _PerformedSteps:
 
     sessions: OpenSessions
     until: float
-    note: Callable[[int], None]
     performed: int = 0
     cut: bool = False
 
-    def walk(self, walker: Walker, walks: Sequence[TargetWalk]) -> None:
-        """Make some walks, step by step for all of them."""
-        begun = self.sessions.begin([(walk.id, key(walk.question)) for walk in walks])
-        for walk, answer in zip(walks, begun, strict=True):
-            walker.take(walk, answer)
-        while not self.is_over():
-            moving = [walk for walk in walks if walk.open and walker.choose(walk)]
-            if not moving:
-                break
-            self.step(walker, moving)
-        self.sessions.end([walk.id for walk in walks if walk.broken is None])
-
-    def step(self, walker: Walker, walks: Sequence[TargetWalk]) -> None:
-        """Perform the newest operation of walks."""
-        steps = [_next_step(walk) for walk in walks]
-        for walk, answer in zip(walks, self.sessions.step(steps), strict=True):
-            walker.take(walk, answer)
+    def walk(self, walker: Walker, walk: TargetWalk) -> None:
+        """Make a walk."""
+        (answer,) = self.sessions.begin([(walk.id, key(walk.question))])
+        walker.take(walk, answer)
         held = self.sessions.connection.welcome.sessions
-        self.performed += sum(1 if held else len(walk.calls) for walk in walks)
-        self.note(sum(not walk.open for walk in walks))
+        while not self.is_over() and walk.open and walker.choose(walk):
+            (answer,) = self.sessions.step([_next_step(walk)])
+            walker.take(walk, answer)
+            self.performed += 1 if held else len(walk.calls)
+        if walk.broken is None:
+            self.sessions.end([walk.id])
 
     def is_over(self) -> bool:
         """Whether the time is over."""
@@ -129,15 +121,18 @@ def walk_block(
 ) -> WalkedBlock:
     """Walk the walks with these numbers. Raises `BadSuite`, `Incomplete` and `ModelBug`."""
     walker, session = _make_walker(target, plan), target.session
-    walks = list(_begin(target, plan, numbers, walker))
+    walks: list[TargetWalk] = []
     sessions = OpenSessions(
         session.connection, session.deadlines, session.make_nonce(), session.judge.opaque
     )
-    steps = _PerformedSteps(sessions, until, note)
-    together = sessions.at_once
-    for first in range(0, len(walks), together):
-        if not steps.is_over():
-            steps.walk(walker, walks[first : first + together])
+    steps = _PerformedSteps(sessions, until)
+    for number in numbers:
+        if steps.is_over():
+            break
+        # One after another: each knows what those before it covered, on every target alike.
+        walks.append(_begin(target, plan, number, walker))
+        steps.walk(walker, walks[-1])
+        note(len(walks))
     sessions.close()
     if not session.connection.alive:
         start_again(session.connection)
@@ -158,39 +153,44 @@ def _make_walker(target: WalkTarget, plan: WalkSettings) -> Walker:
     )  # fmt: skip
 
 
-def _begin(
-    target: WalkTarget, plan: WalkSettings, numbers: range, walker: Walker
-) -> Iterator[TargetWalk]:
-    """Walks without operations, each in one of the worlds."""
+def _begin(target: WalkTarget, plan: WalkSettings, number: int, walker: Walker) -> TargetWalk:
+    """A walk in one of the worlds. It begins with operations of an earlier walk that saw something
+    new, with those of a question of the suite, or with none."""
     worlds = choose_worlds(walker.offered, plan.instance)
-    for number in numbers:
-        name = f"{plan.seed}/{number}"
-        chance = Random(name)
-        world, prefix = chance.choice(worlds), list[Call]()
-        if target.prefixes and not plan.instance and chance.random() < PREFIX_SHARE:
-            world, prefix = _begin_with(chance, orjson.loads(chance.choice(target.prefixes)), world)
-        consts = {one: value for one, value in world.consts.items() if one in target.consts}
-        sorts: dict[str, Json] = {
-            sort: {**ids} for sort, ids in concrete_ids(world.sorts, name).items()
-        }
-        question: dict[str, Json] = {
-            **target.component, "sorts": sorts, "given": None, "operations": [], "delta": "each",
-            **({"consts": {**consts}} if consts else {}),
-        }  # fmt: skip
-        answer = GrowingAnswer.of(target.siblings.charter, question, target.session.judge.opaque)
-        identity = f"walk-{plan.seed}-{number}"
-        yield TargetWalk(number, identity, question, world, answer, plan.steps, prefix)
+    name = f"{plan.seed}/{number}"
+    chance = Random(name)
+    world, prefix = chance.choice(worlds), list[Call]()
+    if walker.pool and chance.random() < POOL_SHARE:
+        start = walker.select_start(chance)
+        world, prefix = start.world, [*start.calls]
+    elif target.prefixes and not plan.instance and chance.random() < PREFIX_SHARE:
+        world, prefix = _begin_with(chance, orjson.loads(chance.choice(target.prefixes)), world)
+    consts = {one: value for one, value in world.consts.items() if one in target.consts}
+    sorts: dict[str, Json] = {
+        sort: {**ids} for sort, ids in concrete_ids(world.sorts, name).items()
+    }
+    question: dict[str, Json] = {
+        **target.component, "sorts": sorts, "given": None, "operations": [], "delta": "each",
+        **({"consts": {**consts}} if consts else {}),
+    }  # fmt: skip
+    answer = GrowingAnswer.of(target.siblings.charter, question, target.session.judge.opaque)
+    identity = f"walk-{plan.seed}-{number}"
+    return TargetWalk(number, identity, question, world, answer, plan.steps, prefix)
 
 
 def _begin_with(
     chance: Random, question: Mapping[str, Json], world: OfferedWorld
 ) -> tuple[OfferedWorld, list[Call]]:
-    """The world of a question of the suite, and some of its operations."""
+    """Some operations of a question of the suite, in a world that has its elements: this one, or
+    that of the question."""
     sorts, consts = world_of(question)
     calls = own_calls(question)
     elements = {sort: tuple(names) for sort, names in sorts.items()}
     whole = chance.random() < _WHOLE_SHARE
     count = len(calls) if whole else chance.randint(min(1, len(calls)), len(calls))
+    larger = all(set(names) <= set(world.sorts.get(sort, ())) for sort, names in elements.items())
+    if larger and all(world.consts.get(name, value) >= value for name, value in consts.items()):
+        return world, calls[:count]
     return OfferedWorld(elements, {**world.consts, **consts}), calls[:count]
 
 

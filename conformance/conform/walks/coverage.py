@@ -20,6 +20,10 @@ class WalkCoverage:
         """How rare a branch is after others: 3.0 if it, the pair and the triple are new."""
         return sum(1 / (1 + self.rows[row]) for row in _rows(before, branch))
 
+    def is_new(self, before: tuple[str, ...], branch: str) -> bool:
+        """Whether a branch was never taken right after another one."""
+        return not self.rows[(*before[-1:], branch)]
+
     def measure_shown(self, branch: str, reply: str, shown: str) -> float:
         """How rare a reply of a branch and the observation after it are: 3.0 if both are new."""
         return 1 / (1 + self.shown[branch, reply]) + 2 / (1 + self.shown["", shown])

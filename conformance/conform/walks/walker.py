@@ -4,6 +4,7 @@ judges each step."""
 from __future__ import annotations
 
 import re
+from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from random import Random
@@ -33,6 +34,10 @@ IDLE = 0.5
 SHARES = (0.3, 0.5, 0.7, 1.0)
 """The shares of the operations that walks are made of: with less choice a walk gets further in one
 direction."""
+POOL = 64
+"""The most operations that walks may begin with: the newest that saw something new."""
+LONGEST_START = 30
+"""The most operations of an earlier walk that another one begins with."""
 READS = 0.25
 """The share of steps at which an operation is drawn that never changed a state in the block: what
 the target hides shows in its replies."""
@@ -116,9 +121,18 @@ class TargetWalk:
             del result.steps[len(self.calls) + 1 :]
 
 
+@dataclass(frozen=True, slots=True)
+class WalkStart:
+    """Operations with which a walk saw something new, in a world."""
+
+    world: OfferedWorld
+    calls: tuple[Call, ...]
+    branch: str
+
+
 @dataclass(slots=True)
 class Walker:
-    """What the walks of a block share."""
+    """What the walks of a block share. `pool` are the newest operations that saw something new."""
 
     siblings: Siblings
     offered: Offered
@@ -127,6 +141,12 @@ class Walker:
     operations: Sequence[str]
     seed: int
     coverage: WalkCoverage = field(default_factory=WalkCoverage)
+    pool: deque[WalkStart] = field(default_factory=lambda: deque(maxlen=POOL))
+
+    def select_start(self, chance: Random) -> WalkStart:
+        """Out of a few of the pool the one whose last branch was taken least often."""
+        few = chance.sample([*self.pool], min(3, len(self.pool)))
+        return min(few, key=lambda start: self.coverage.rows[(start.branch,)])
 
     def list_offered(self, world: OfferedWorld) -> Sequence[str]:
         """The operations that the target performs and a world offers."""
@@ -135,7 +155,7 @@ class Walker:
 
     def select_some(self, walk: TargetWalk) -> Sequence[str]:
         """The operations that one walk is made of."""
-        chance = Random(f"{self.seed}/{walk.number}")
+        chance = Random(f"{self.seed}/{walk.number}/few")
         share, offered = chance.choice(SHARES), self.list_offered(walk.world)
         return [name for name in offered if chance.random() < share] or offered
 
@@ -164,14 +184,19 @@ class Walker:
             except CannotAnswer:
                 continue
             walk.calls.append(candidate.call)
-            walk.branch = candidate.predicted.branch
-            self.coverage.add(walk.taken, walk.branch)
-            self.coverage.add_shown(
-                walk.branch, candidate.predicted.reply, candidate.predicted.shown
-            )
+            self._note(walk, candidate.predicted)
             return True
         walk.open = False
         return False
+
+    def _note(self, walk: TargetWalk, predicted: Predicted) -> None:
+        """Note the branch of the newest call, and what it shows."""
+        walk.branch = predicted.branch
+        new = self.coverage.is_new(walk.taken, predicted.branch)
+        if new and len(walk.calls) <= LONGEST_START:
+            self.pool.append(WalkStart(walk.world, tuple(walk.calls), predicted.branch))
+        self.coverage.add(walk.taken, predicted.branch)
+        self.coverage.add_shown(predicted.branch, predicted.reply, predicted.shown)
 
     def take(self, walk: TargetWalk, answer: ShownSoFar | AdapterBroken) -> None:
         """Judge the newest step of a walk, or end it."""
