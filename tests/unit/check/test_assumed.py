@@ -84,6 +84,11 @@ KEPT = """replace in lock operation give(b: Broker) -> bool {
   assume held and not free(by)
   branch given reply true
 }"""
+NEW = """replace in lock operation take(b: Broker) -> bool {
+  assume free(holder)
+  branch taken { holder' = present(b)  reply true }
+}"""
+ADDED = NEW.replace("replace", "add")
 CHANGES = "this edit changes what `lock.give` assumes"
 
 
@@ -95,6 +100,8 @@ CHANGES = "this edit changes what `lock.give` assumes"
         (KEPT.replace("held and", "held or"), CHANGES),
         (KEPT.replace("let by = holder", "let by = present(b)"), f"{CHANGES}, which reads `by`"),
         ("replace let by of lock.give with present(b)", f"{CHANGES}, which reads `by`"),
+        (NEW, "this edit changes what `lock.take` assumes"),
+        (f"drop operation lock.take {ADDED}", "this edit changes what `lock.take` assumes"),
         ("replace fun free with true", f"{CHANGES}, which reads `free`"),
         ("replace history held of lock with true", f"{CHANGES}, which reads `held`"),
         ("drop conjunct owner of lock.give", "there is no branch `lock.give`"),

@@ -22,13 +22,13 @@ class Assumed:
 
 
 def list_assumed(nodes: Iterable[sx.Declaration]) -> dict[Place, Assumed]:
-    """What the operations assume that assume something."""
+    """What each operation assumes."""
     nodes = tuple(nodes)
     found: dict[Place, Assumed] = {}
     for component in nodes:
         if isinstance(component, sx.ComponentDecl):
             for member in component.members:
-                if isinstance(member, sx.Operation) and _list_own(member):
+                if isinstance(member, sx.Operation):
                     found[component.name.text, member.name.text] = _read(nodes, component, member)
     return found
 
@@ -41,18 +41,10 @@ def report_changes(
 ) -> None:
     """Report operations that assume something else after an edit than `before` it. One that an edit
     drops or adds may assume anything."""
-    nodes = tuple(after)
-    left = {
-        (component.name.text, member.name.text)
-        for component in nodes
-        if isinstance(component, sx.ComponentDecl)
-        for member in component.members
-        if isinstance(member, sx.Operation)
-    }
-    now = list_assumed(nodes)
+    now = list_assumed(after)
     for place, assumed in before.items():
-        if place in left and now.get(place) != assumed:
-            _report(place, _find_cause(assumed, now.get(place)), edit, diagnostics)
+        if place in now and now[place] != assumed:
+            _report(place, _find_cause(assumed, now[place]), edit, diagnostics)
 
 
 def _report(place: Place, cause: str, edit: Span, diagnostics: Diagnostics) -> None:
@@ -65,22 +57,20 @@ def _report(place: Place, cause: str, edit: Span, diagnostics: Diagnostics) -> N
     diagnostics.error("edit/assumption", message, edit, hint=hint)
 
 
-def _find_cause(before: Assumed, after: Assumed | None) -> str:
+def _find_cause(before: Assumed, after: Assumed) -> str:
     """The function, let or history whose change changes an assumption, or ""."""
-    if after is None or before.conditions != after.conditions:
+    if before.conditions != after.conditions:
         return ""
     names = (name for name, value in before.read.items() if after.read.get(name) != value)
     return next(names, "")
 
 
-def _list_own(operation: sx.Operation) -> list[sx.Assume]:
-    return [line for line in operation.body if isinstance(line, sx.Assume)]
-
-
 def _read(
     nodes: Sequence[sx.Declaration], component: sx.ComponentDecl, operation: sx.Operation
 ) -> Assumed:
-    own = _list_own(operation)
+    own = [line for line in operation.body if isinstance(line, sx.Assume)]
+    if not own:
+        return Assumed((), {})
     known: dict[str, tuple[object, ...]] = {
         node.name.text: (*node.params, node.body) for node in nodes if isinstance(node, sx.FunDecl)
     }

@@ -125,8 +125,7 @@ def apply_edits(
     assumed = list_assumed(editor.all())
     for edit in edits:
         editor.apply(edit)
-        if assumed:
-            report_changes(assumed, editor.all(), edit.span, diagnostics)
+        report_changes(assumed, editor.all(), edit.span, diagnostics)
     return editor.result()
 
 
