@@ -44,6 +44,8 @@ def _owner(machine: str, name: str, own: dict[str, str]) -> tuple[str, str]:
 
 def _reads_of_components(model: n.Model) -> Iterator[_Read]:
     for component in model.components:
+        assumed = [(None, a.condition) for o in component.operations for a in o.assumes]
+        yield from _reads(component.name, assumed, {})
         for branch in (b for o in component.operations for b in o.branches):
             body = [(line, e) for line in branch.body for e in statement_expressions(line)]
             others = branch_expressions(replace(branch, body=()))

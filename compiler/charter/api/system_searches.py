@@ -1,11 +1,12 @@
 """Lists the searches that can show whether the operations of a question happen in a system: in
-each instance, from its own first state and from that of the system."""
+each instance, from the state that its prelude leads to and from the system's own first state."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from itertools import permutations, product
+from math import factorial, prod
 
 from charter.analysis.followed_calls import (
     POSITION,
@@ -55,13 +56,15 @@ class SystemLimits:
 @dataclass(frozen=True, slots=True)
 class SystemSearch:
     """A search of a system, in an instance, for the calls of a tree: `begins` is the depth of the
-    node at which it begins, `depth` that of the leaves."""
+    node at which it begins, `depth` that of the leaves. `cut`: there are more renamings of sort
+    elements than those that have a search."""
 
     model: n.Model
     system: str
     instance: n.Instance
     begins: int
     depth: int
+    cut: bool
 
 
 def list_searches(
@@ -76,6 +79,15 @@ def list_searches(
 
 
 @dataclass(frozen=True, slots=True)
+class _RenamedNode:
+    """A node at which the component has a state, with a renaming; `cut`: there may be others."""
+
+    node: int
+    renaming: Renaming
+    cut: bool
+
+
+@dataclass(frozen=True, slots=True)
 class _PartOfSystem:
     """A part of a system in which a question may happen; `model` has nothing but the system."""
 
@@ -86,12 +98,14 @@ class _PartOfSystem:
     limits: SystemLimits
 
     def list_searches(self) -> Iterator[SystemSearch | str]:
-        """The searches in each instance: from its own first state, then from that of the system."""
+        """The searches in each instance: from where its prelude leads, then from the system's own
+        first state. A start without a prelude may be one that the system never reaches."""
         seen: set[tuple[object, ...]] = set()
         for instance in sorted(self.model.instances, key=_size):
             if self.limits.instance in ("", instance.name):
-                for starts in (instance.starts, ()) if instance.starts else ((),):
-                    yield from self._in_instance(replace(instance, starts=starts), seen)
+                for starts in (instance.starts, ()) if instance.prelude else ((),):
+                    begun = replace(instance, starts=starts, prelude=None)
+                    yield from self._in_instance(begun, seen)
 
     def _in_instance(
         self, instance: n.Instance, seen: set[tuple[object, ...]]
@@ -135,8 +149,8 @@ class _PartOfSystem:
         keys = (None,) if self.part.index is None else universe.domain(self.part.index)
         for key in keys:
             held = self._part_state(first, key, universe)
-            for node, renaming in self._list_matches(held, tree, universe):
-                yield self._search(bare, tree, FollowedPart(self.part.name, key), (node, renaming))
+            for match in self._list_matches(held, tree, universe):
+                yield self._search(bare, tree, FollowedPart(self.part.name, key), match)
 
     def _part_state(self, state: State, key: Value, universe: Universe) -> dict[str, Value]:
         found: dict[str, Value] = {}
@@ -155,13 +169,17 @@ class _PartOfSystem:
 
     def _list_matches(
         self, held: dict[str, Value], tree: AskedCalls, universe: Universe
-    ) -> list[tuple[int, Renaming]]:
+    ) -> list[_RenamedNode]:
         """The first node of the question at which the component has a state, with each renaming."""
+        renamings = _list_renamings(universe, tuple(self.question.sorts))
+        few = len(renamings) < prod(
+            factorial(len(universe.sorts[name])) for name in self.question.sorts
+        )
         for node, states in enumerate(tree.states):
-            found: list[tuple[int, Renaming]] = []
+            found: list[Renaming] = []
             if tree.depths[node] == max(tree.depths):
                 continue
-            for renaming in _list_renamings(universe, tuple(self.question.sorts)):
+            for renaming in renamings:
                 renamed = (
                     {
                         v.name: permute(v.type, state[v.name], renaming, universe)
@@ -170,23 +188,19 @@ class _PartOfSystem:
                     for state in states
                 )
                 if any(one == held for one in renamed):
-                    found.append((node, renaming))
+                    found.append(renaming)
             if found:
                 # Where all elements are alike, one renaming is as good as another.
-                return (
-                    found[:1]
-                    if node == 0 and self._is_alike(found, universe)
-                    else found[:RENAMINGS_MAX]
-                )
+                if node == 0 and len(found) == len(renamings):
+                    return [_RenamedNode(node, found[0], few)]
+                cut = few or len(found) > RENAMINGS_MAX
+                return [_RenamedNode(node, renaming, cut) for renaming in found[:RENAMINGS_MAX]]
         return []
 
-    def _is_alike(self, found: list[tuple[int, Renaming]], universe: Universe) -> bool:
-        return len(found) == len(_list_renamings(universe, tuple(self.question.sorts)))
-
     def _search(
-        self, bare: n.Instance, tree: AskedCalls, part: FollowedPart, at: tuple[int, Renaming]
+        self, bare: n.Instance, tree: AskedCalls, part: FollowedPart, at: _RenamedNode
     ) -> SystemSearch | str:
-        node, renaming = at
+        node, renaming = at.node, at.renaming
         universe = Universe.of(bare)
         component = next(c for c in self.model.components if c.name == self.part.component)
         params = {o.name: o.params for o in component.operations}
@@ -212,7 +226,8 @@ class _PartOfSystem:
         kind = next(v.type for v in whole.state if v.name == POSITION)
         starts = (*named.starts, (POSITION, n.Literal(node, type=kind)))
         begins, depth = tree.depths[node], max(tree.depths)
-        return SystemSearch(model, self.system.name, replace(named, starts=starts), begins, depth)
+        begun = replace(named, starts=starts)
+        return SystemSearch(model, self.system.name, begun, begins, depth, at.cut)
 
     def _explain_impossible(self, call: CallEdge, at: tuple[int, ...]) -> str:
         component = next(c for c in self.model.components if c.name == self.part.component)

@@ -25,7 +25,8 @@ FIRST_ROUND = 10
 @dataclass(frozen=True, slots=True)
 class TriedInstance:
     """A search in vain: in the sizes of an instance of a system, from the state in which the
-    component is after the first `begins` operations. `complete`: all states were searched."""
+    component is after the first `begins` operations. `complete`: all states were searched,
+    with all renamings of sort elements."""
 
     system: str
     instance: str
@@ -37,8 +38,8 @@ class TriedInstance:
 @dataclass(frozen=True, slots=True)
 class FoundInSystem:
     """A trace of a system that has the calls: in the sizes of an instance, from the state in which
-    the component is after the first `begins` operations (0: the first state of the system, or of
-    the instance). `tried` are the searches before."""
+    the component is after the first `begins` operations (0: the trace begins where the question
+    does). `tried` are the searches before."""
 
     system: str
     instance: str
@@ -134,7 +135,7 @@ class _Climb:
     @property
     def tried(self) -> TriedInstance:
         """What was searched so far in vain."""
-        return TriedInstance(*self.place, self.count, self.complete)
+        return TriedInstance(*self.place, self.count, self.complete and not self.what.cut)
 
     def climb(self, each: int, most: int, progress: Progress) -> Story | None:
         """Search for one more call at a time, from the first state found with the calls before: at

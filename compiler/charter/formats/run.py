@@ -134,9 +134,9 @@ class SystemAnswer:
     """Whether the first `step` operations of a vector can happen in a system of the charter.
 
     If a trace was found, `system` and `instance` name where, and `story` has its steps; `begins` is
-    the number of operations after which the component is as the instance begins (0: the trace
-    begins in the first state). Else `system` is "", and `why` is a phrase about the search, or
-    says why none was needed. `states`: how many states were searched."""
+    the number of operations after which the component is as the trace begins (0: the trace has all
+    operations). Else `system` is "", and `why` is a phrase about the search, or says why none was
+    needed. `states`: how many states were searched."""
 
     vector: str
     step: int

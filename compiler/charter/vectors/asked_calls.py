@@ -25,7 +25,8 @@ NODES_MAX = 64
 """The most nodes of a tree; a question with more has no tree."""
 
 Args = tuple[tuple[int, Value], ...]
-"""Arguments by the position of their parameter, without those that make no difference."""
+"""Arguments by the position of their parameter, without those of earlier calls that make no
+difference."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +59,7 @@ class _Run:
 @dataclass(slots=True)
 class _Tree:
     machine: Machine
+    depth: int
     calls: list[AskedCall] = field(default_factory=list)
     states: list[tuple[State, ...]] = field(default_factory=list)
     depths: list[int] = field(default_factory=list)
@@ -76,7 +78,7 @@ def list_asked_calls(machine: Machine, question: Question) -> AskedCalls:
     """The tree of calls. Raises NoAnswer if there are too many, or if no trace that the charter
     allows performs the whole question; ValueError for an argument that is not of its type."""
     first = begin(machine, question.given)
-    tree = _Tree(machine, states=[(first.state,)], depths=[0])
+    tree = _Tree(machine, len(question.operations), states=[(first.state,)], depths=[0])
     ends: dict[int, list[_Run]] = {0: [_Run(first.state, first.history)]}
     for call in question.operations:
         ends = {node: runs for one in ends.items() for node, runs in _go_on(tree, call, *one)}
@@ -101,10 +103,16 @@ def _go_on(
         target = len(tree.states)
         ends = [after for run in mine for after in _outcomes(tree.machine, call, args, run)]
         unique = {(tuple(one.state.values()), _show(one)): one for one in ends}
-        needed = _select_needed(tree.machine, call.operation, args, [run.state for run in mine])
+        depth = tree.depths[node] + 1
+        # The last call is the one that deviates: the rules do not say what matters to the target.
+        needed = (
+            _select_needed(tree.machine, call.operation, args, [run.state for run in mine])
+            if depth < tree.depth
+            else tuple(enumerate(args))
+        )
         tree.calls.append(AskedCall(node, target, call.operation, needed))
         tree.states.append(tuple(one.state for one in unique.values()))
-        tree.depths.append(tree.depths[node] + 1)
+        tree.depths.append(depth)
         yield target, list(unique.values())
 
 
