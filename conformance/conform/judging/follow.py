@@ -31,6 +31,7 @@ from conform.judging.candidates import (
 )
 from conform.judging.model import (
     JudgeModel,
+    assumes,
     bug_of,
     can_fail,
     can_take_over,
@@ -377,7 +378,7 @@ class Follower:
         found = self._asked.allowed.get(entry)
         if found is None:
             states = self.likely if entry is None else self._likely_in(model)
-            found = self._asked.allowed[entry] = self._ask_model(model, states, call)
+            found = self._asked.allowed[entry] = self._ask_model(model, states, call, likely=True)
         return found
 
     def _likely_in(self, model: JudgeModel) -> list[object]:
@@ -394,15 +395,17 @@ class Follower:
             raise self._bug(model, "", error) from error
 
     def _ask_model(
-        self, model: JudgeModel, states: Sequence[object], call: ModelCall
+        self, model: JudgeModel, states: Sequence[object], call: ModelCall, *, likely: bool = False
     ) -> list[list[Candidate]]:
-        """The outcomes of a model from each of some of its states."""
+        """The outcomes of a model from each state; none if a `likely` one breaks an assumption."""
         try:
             found = [
                 [
                     (outcome, model.observe(outcome.state))
                     for outcome in model.outcomes(state, call.operation, call.args)
                 ]
+                if not likely or assumes(model, state, call.operation, call.args)
+                else []
                 for state in states
             ]
         except Exception as error:

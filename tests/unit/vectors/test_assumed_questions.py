@@ -219,3 +219,25 @@ def test_an_operation_whose_assumption_a_deviation_breaks_is_not_followed(tmp_pa
     (assessment,) = judgement.assessments
     assert assessment.verdict.kind is Kind.DIVERGES
     assert [one.step for one in assessment.verdict.deviations] == [1]
+
+
+HIDDEN = STAIRS.replace("observe all { n }", "state seen: bool = false\n  observe all { seen }")
+
+
+def test_an_entry_explains_nothing_where_its_hidden_state_breaks_an_assumption(
+    tmp_path: Path,
+) -> None:
+    """By the entry `up` ends in another state, not shown, from which nobody goes down."""
+    judge = make_module(tmp_path, HIDDEN, "hidden_of_judge")
+    entry = make_module(tmp_path, HIDDEN.replace("n' = 1", "n' = 2"), "hidden_of_entry")
+    does = HIDDEN.replace("n' = 0  reply true", "n' = 0  reply false")
+    target = make_module(tmp_path, does, "hidden_of_target")
+    question = {**ask(call("up"), call("down")), "protocol": "stairs", "component": "c"}
+    item = answer_item(judge, {**question, "sorts": {}}, OpaqueTypes())
+    assert item is not None
+    siblings = Siblings(judge, {"": entry, "far": entry})
+    connection = DirectConnection(lambda: Noting(target, []))
+    (judgement,) = Session(connection, siblings, QUICK, "test", None).run([item])
+    (assessment,) = judgement.assessments
+    assert assessment.verdict.not_judged == 0
+    assert [(one.step, one.entries) for one in assessment.verdict.deviations] == [(2, ())]
