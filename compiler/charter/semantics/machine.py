@@ -124,9 +124,9 @@ class Machine(Generic[E_co, S_co]):
     def conditions(self, operation: str) -> tuple[E_co, ...]:
         """What holds of state and arguments wherever the environment calls an operation: what the
         instance says of it, then what the operation assumes."""
-        chosen = self.operations[operation]
         only = tuple(condition for of, condition in self.instance.only if of == operation)
-        if isinstance(chosen, n.Step):
+        chosen = self.operations.get(operation)  # None: the instance does not offer it
+        if chosen is None or isinstance(chosen, n.Step):
             return only
         return (*only, *(assumed.condition for assumed in chosen.assumes))
 

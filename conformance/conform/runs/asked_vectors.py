@@ -60,8 +60,13 @@ class AskedVectors:
         return pa.concat_tables([self.suite.rows(ids), found]).sort_by("id")
 
     def _walks(self, wanted: pc.Expression) -> pa.Table:
-        """The walks that were kept whole and that fulfil a condition."""
-        return self.folder.table(OF_WALKS, rows=wanted & (pc.field("question") != ""))
+        """The walks that were kept whole and that fulfil a condition; each vector once, since two
+        walks may ask the same."""
+        found = self.folder.table(OF_WALKS, rows=wanted & (pc.field("question") != ""))
+        first: dict[str, int] = {}
+        for number, name in enumerate(found["id"].to_pylist()):
+            first.setdefault(name, number)
+        return found.take(pa.array([*first.values()], pa.int64()))
 
 
 def answer_item(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import takewhile
 from random import Random
 
 import orjson
@@ -15,7 +16,7 @@ from charter.formats.reading import own_calls
 from charter.formats.run_description import WalkSettings
 from charter.formats.types import JudgedTypes
 from charter.formats.vector import concrete_ids
-from charter.formats.verdict import Verdict
+from charter.formats.verdict import Kind, Verdict
 from conform.adapters.open_sessions import NextStep, OpenSessions, ShownSoFar
 from conform.adapters.session import BrokenBatch, Session, start_again
 from conform.judging.answer import GrowingAnswer
@@ -165,6 +166,8 @@ def _begin(target: WalkTarget, plan: WalkSettings, number: int, walker: Walker) 
         world, prefix = start.world, [*start.calls]
     elif target.prefixes and not plan.instance and chance.random() < PREFIX_SHARE:
         world, prefix = _begin_with(chance, orjson.loads(chance.choice(target.prefixes)), world)
+        able = set(walker.operations)
+        prefix = [*takewhile(lambda call: str(call["operation"]) in able, prefix)]
     consts = {one: value for one, value in world.consts.items() if one in target.consts}
     sorts: dict[str, Json] = {
         sort: {**ids} for sort, ids in concrete_ids(world.sorts, name).items()
@@ -210,6 +213,8 @@ def _judge(target: WalkTarget, seed: int, walks: Sequence[TargetWalk]) -> Iterat
             assessment = Assessment(Verdict(item.id, walk.broken.kind, walk.broken.detail))
         else:
             assessment = assess(item, next(found), batch, judge, target.siblings)
+        if not walk.calls and assessment.verdict.kind is Kind.CONFORMS:
+            continue  # it asked nothing
         if item.id not in seen:
             seen.add(item.id)
             result = None if walk.broken else walk.last

@@ -101,8 +101,10 @@ class ArgumentDrawer:
 
     def _limit(self, limit: str) -> int:
         """The value of a limit: a number, a constant, or a constant and a number."""
-        name = limit.rstrip("0123456789").rstrip("+-")
-        rest = limit[len(name) :] or "0"
+        cut = max(limit.find("+"), limit.find("-"))
+        name, rest = (limit, "0") if cut < 0 else (limit[:cut], limit[cut:])
+        if name.lstrip("-").isdigit():
+            return int(limit)
         return (self.world.consts[name] if name else 0) + int(rest)
 
     def _items(self, kind: DeclaredType, elements: Elements) -> Json:

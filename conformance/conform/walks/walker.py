@@ -96,8 +96,8 @@ class TargetWalk:
 
     @property
     def has_begun(self) -> bool:
-        """Whether the target performed an operation, or broke."""
-        return bool(self.calls) and (self.last is not None or self.broken is not None)
+        """Whether the target showed anything, or broke."""
+        return self.last is not None or self.broken is not None
 
     @property
     def whole(self) -> dict[str, Json]:

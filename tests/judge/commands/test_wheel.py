@@ -101,7 +101,9 @@ def test_the_content_of_the_wheel_is_enough_to_judge_from_an_empty_folder(
 def test_the_content_of_the_wheel_has_targets_and_help(unpacked: Conform) -> None:
     code, out = unpacked(["targets", "--json"])
     assert code == 0
-    assert [item["id"] for item in json.loads(out)] == ["kafka-controller", "reference"]
+    assert [item["id"] for item in json.loads(out)] == [
+        "fakeredis", "kafka-controller", "redis-server", "reference",
+    ]  # fmt: skip
     assert unpacked(["help", "project"])[1].startswith("# The project file")
 
 
@@ -136,7 +138,9 @@ def test_what_comes_with_the_tool_is_there(installed: Installed) -> None:
     page = installed.box.place(installed.bin).parent / "share" / "man" / "man1" / "conform.1"
     assert page.read_text(encoding="utf-8") == PAGE_FOR_MAN.read_text(encoding="utf-8")
     _, out, _ = installed.conform("targets", "--json")
-    assert [item["id"] for item in json.loads(out)] == ["kafka-controller", "reference"]
+    assert [item["id"] for item in json.loads(out)] == [
+        "fakeredis", "kafka-controller", "redis-server", "reference",
+    ]  # fmt: skip
     assert installed.conform("explain", "type/mismatch")[0] == 0
     code, out, err = installed.conform("run", "--target", "reference", "--out", "run")
     assert code == 0, out + err

@@ -173,6 +173,25 @@ def test_adapter_that_ends_in_a_walk_costs_that_walk_alone(walk, targets_folder)
                for reason in finished.summary["reasons"])  # fmt: skip
 
 
+def test_walk_whose_first_state_is_an_error_counts_as_not_judged(walk, targets_folder):
+    targets_folder("cannot_begin")
+    finished = walk("fake-cannot_begin", "run", count=5, steps=4)
+    verdicts = finished.summary["walks"]["verdicts"]
+    assert sum(verdicts.values()) > 0
+    assert not verdicts.get("conforms")
+    assert any("not judged:" in reason for reason in finished.summary["reasons"])
+
+
+def test_walks_that_ask_the_same_are_one_vector(walk, targets_folder, monkeypatch):
+    monkeypatch.setattr("conform.walks.block.concrete_ids", lambda sorts, _: {
+        sort: {name: number for number, name in enumerate(names)} for sort, names in sorts.items()
+    })  # fmt: skip
+    targets_folder("wrong")
+    finished = walk("fake-wrong", "run", count=140, steps=1)
+    ids = finished.folder.table("walks")["id"].to_pylist()
+    assert len(set(ids)) < len(ids)
+
+
 def test_walk_of_a_run_is_replayed_and_shown_in_the_report(walk, targets_folder, tmp_path, capsys):
     targets_folder("wrong_error")
     finished = walk("fake-wrong_error", "run")

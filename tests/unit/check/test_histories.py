@@ -101,7 +101,7 @@ def test_a_history_is_refused_when_its_types_are_wrong_or_something_depends_on_i
     needed = HALL.replace("step tell(b: Broker) {", "step tell(b: Broker) { require shut")
     assert list_messages(DOOR + needed) == [
         "effect/ghost-interference a choice, a requirement or a call reads ghost state; it is for"
-        " properties only"
+        " properties and assumptions only"
     ]
     unbound = HALL.replace("then not gate'.open", "then door'[b].open")
     assert list_messages(DOOR + unbound) == ["name/unknown `b` is not declared"]

@@ -126,3 +126,10 @@ def test_rare_branches_pairs_and_triples_count_more():
     assert coverage.measure(("a", "b"), "c") == 1.5
     assert coverage.measure(("b", "a"), "c") == 2.5
     assert coverage.count(2) == 1
+
+
+def test_limits_are_numbers_constants_or_sums():
+    world = OfferedWorld({"Node": ("n1",)}, {"max_v2": 4})
+    drawer = ArgumentDrawer(read_offered(MODEL), world, SeenValues(), Random(0))
+    limits = ("3", "-2", "max_v2", "max_v2+1", "max_v2-1")
+    assert [drawer._limit(limit) for limit in limits] == [3, -2, 4, 5, 3]
