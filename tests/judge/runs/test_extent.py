@@ -119,7 +119,7 @@ def test_obligations_that_only_the_caller_leaves_out_are_told_and_cost_nothing(c
     project("sought")
     about, vectors = manifest_of(SUITE), [*read_lines(Path(SUITE, LINES))]
     kept = [vector for vector in vectors if len(vector.why.obligations) < 4]  # one has all
-    canaries = {mutant: (kept[0].id,) for mutant in about.canaries}
+    canaries = dict.fromkeys(about.canaries, (kept[0].id,))
     write_suite(Path(SUITE), kept, replace(about, canaries=canaries))
     code, line = last(conform, "--limit", "1")
     left = summary()["obligations"]["left"]

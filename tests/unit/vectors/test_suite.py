@@ -352,7 +352,7 @@ def test_sections_name_parameters_that_are_rankings_as_ordered(tmp_path: Path) -
 def test_each_open_obligation_states_its_own_bound_and_the_reason_of_the_solver(
     lamp: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """The instance is not one that is explored, no walks are made, and Z3 may do next to nothing."""
+    """The instance is not one that is explored, nothing walks, and Z3 may do next to nothing."""
     monkeypatch.setattr("charter.suites.walked.WALKS", 0)
     monkeypatch.setattr("charter.suites.walked.WALKS_FOR_OPEN", 0)
     lamp.write_text(LAMP.replace("tiny_lamp", "dark_room"))
