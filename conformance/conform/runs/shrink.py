@@ -11,7 +11,6 @@ from typing import cast
 
 import orjson
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from charter.formats import canonical
 from charter.formats.canonical import Json
@@ -132,10 +131,9 @@ class Shrinker:
 
 
 def find_given_states(deviations: pa.Table, suite: Suite) -> dict[str, GivenState]:
-    """The given states of the vectors with a deviation that no overlay entry explains."""
-    table = deviations.filter(pc.equal(deviations["entry"], ""))
+    """The given states of the vectors with a deviation."""
     buckets: dict[int, set[str]] = {}
-    for name in table["id"].to_pylist():
+    for name in deviations["id"].to_pylist():
         buckets.setdefault(bucket_of(name, suite.buckets), set()).add(name)
     found: dict[str, GivenState] = {}
     for _, wanted in sorted(buckets.items()):  # so that the texts of one bucket are held at a time

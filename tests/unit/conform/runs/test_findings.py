@@ -4,7 +4,9 @@ import json
 from dataclasses import replace
 from types import MappingProxyType
 
+import pyarrow as pa
 import pytest
+from tests.support.toy import charter, vectors
 
 from charter.formats.run import RunFinding, ShrunkQuestion
 from conform.console.errors import BadRun
@@ -19,8 +21,10 @@ from conform.runs.findings.findings import (
     sentence,
 )
 from conform.runs.judged_rows import JudgedRows
+from conform.runs.shrink import find_given_states
 from conform.storage.bucket_store import RunFolder
 from conform.storage.tables import DEVIATIONS, OBSERVATIONS, TRANSITIONS, VERDICTS, DatasetRows
+from conform.suites.cache import open_suite
 
 YES, NO = {"case": "yes"}, {"case": "no"}
 
@@ -89,6 +93,19 @@ def test_of_vectors_that_begin_in_given_states_the_one_with_the_smallest_is_the_
     starts = {name: GivenState(size=size) for name, size in sizes.items()}
     (one,) = list_findings(tmp_path, *(row(name, 1) for name in sizes), starts=starts)
     assert (one.vector, one.chosen) == ("b", False)
+
+
+@pytest.mark.parametrize("entry", ["", "leader_stays"])
+def test_the_given_states_of_vectors_are_found_whether_an_entry_explains_them_or_not(
+    tmp_path, entry
+):
+    state = charter.initial({"Node": ["n1", "n2"]})
+    one = vectors.vector(("elect", {}), given=charter.encode(state))
+    other = vectors.vector(("elect", {}))
+    vectors.write_toy_vectors(tmp_path / "suite", [one, other])
+    rows = pa.table({"id": [one.id, other.id], "entry": [entry, entry]})
+    found = find_given_states(rows, open_suite(str(tmp_path / "suite"), 1))
+    assert found.keys() == {one.id} and found[one.id].size > 0
 
 
 def test_finding_names_one_before_it_with_the_same_operation_and_variables(tmp_path):
