@@ -13,10 +13,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
 
+from charter.analysis.written_values import write_value
 from charter.core import nodes as n
 from charter.core import types as t
 from charter.core.nodes import Value
-from charter.semantics.builtins import order
 from charter.semantics.values import Universe
 
 POSITION = "--position"
@@ -208,46 +208,7 @@ def _any(conditions: Iterator[n.Expr]) -> n.Expr:
     return reduce(lambda a, b: n.Binary("or", a, b, type=_BOOL), conditions)
 
 
-def write_value(kind: t.Type, value: Value, universe: Universe) -> n.Expr:
-    """The expression of a value of a type. A counter is its number."""
-
-    def inner(part: t.Type, one: Value) -> n.Expr:
-        return write_value(part, one, universe)
-
-    match kind, value:
-        case t.Option() as option, _ if value is not None:
-            return n.Present(inner(option.inner, value), type=kind)
-        case t.Record(fields=fields), tuple():
-            pairs = zip(fields, value, strict=True)
-            return n.RecordNew(tuple(inner(part, one) for (_, part), one in pairs), type=kind)
-        case t.Union() as union, (str() as tag, *rest):
-            pairs_of = zip(union.params(tag), rest, strict=True)
-            held = tuple(inner(part, one) for (_, part), one in pairs_of)
-            return n.UnionNew(tag, held, type=kind)
-        case t.Set(inner=member), frozenset():
-            return n.SetNew(tuple(inner(member, one) for one in order(value, member)), type=kind)
-        case (t.Seq() | t.Ranking()) as listed, tuple():
-            return n.SeqNew(tuple(inner(listed.inner, one) for one in value), type=kind)
-        case t.Map(), tuple():
-            return _write_map(kind, value, universe)
-        case _:
-            assert value is None or isinstance(value, bool | int | str)
-            return n.Literal(value, type=kind)
-
-
-def _write_map(kind: t.Map, value: tuple[Value, ...], universe: Universe) -> n.Expr:
-    """`[key in K: if key == a then x else if ... else z]`."""
-    name = f"{POSITION}.key"
-    key = n.Local(name, type=kind.key)
-    *pairs, (_, last) = zip(universe.domain(kind.key), value, strict=True)
-    body = write_value(kind.value, last, universe)
-    for at, one in reversed(pairs):
-        here = n.Binary("eq", key, write_value(kind.key, at, universe), type=_BOOL)
-        body = n.If(here, write_value(kind.value, one, universe), body, type=kind.value)
-    return n.MapNew(name, body, type=kind)
-
-
 __all__ = [
     "POSITION", "WAIT", "CallEdge", "FollowedCalls", "FollowedPart", "find_impossible",
-    "follow_calls", "name_of_depth", "write_value",
+    "follow_calls", "name_of_depth",
 ]  # fmt: skip

@@ -5,8 +5,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 
-from charter.analysis.followed_calls import name_of_depth, write_value
+from charter.analysis.followed_calls import name_of_depth
 from charter.analysis.retell import Act, run_of
+from charter.analysis.written_values import write_value
 from charter.api.system_searches import SystemLimits, SystemSearch, list_searches
 from charter.core import nodes as n
 from charter.explore import select

@@ -150,17 +150,16 @@ def _make_walker(target: WalkTarget, plan: WalkSettings) -> Walker:
     operations = [name for name in offered.params if name in able]
     return Walker(
         target.siblings, offered, StepReader(session.judge), ValueFinder(target.types),
-        operations, plan.seed,
+        operations, choose_worlds(offered, plan.instance), plan.seed,
     )  # fmt: skip
 
 
 def _begin(target: WalkTarget, plan: WalkSettings, number: int, walker: Walker) -> TargetWalk:
     """A walk in one of the worlds. It begins with operations of an earlier walk that saw something
     new, with those of a question of the suite, or with none."""
-    worlds = choose_worlds(walker.offered, plan.instance)
     name = f"{plan.seed}/{number}"
     chance = Random(name)
-    world, prefix = chance.choice(worlds), list[Call]()
+    world, prefix = chance.choice(walker.worlds), list[Call]()
     if walker.pool and chance.random() < POOL_SHARE:
         start = walker.select_start(chance)
         world, prefix = start.world, [*start.calls]
@@ -201,9 +200,12 @@ def _judge(target: WalkTarget, seed: int, walks: Sequence[TargetWalk]) -> Iterat
     """The walks as vectors, each once."""
     judge = target.session.judge
     items = {walk.number: _make_item(walk, seed) for walk in walks}
-    whole = [(items[walk.number].id, walk.last) for walk in walks
-             if walk.last is not None and walk.broken is None]  # fmt: skip
-    results, _ = join_results([(name, one) for name, one in whole if one is not None])
+    whole = [
+        (items[walk.number].id, walk.last)
+        for walk in walks
+        if walk.last is not None and walk.broken is None
+    ]
+    results, _ = join_results(whole)
     batch = BatchTexts.of(results, judge.observes)
     found = iter(results.results)
     seen: set[str] = set()

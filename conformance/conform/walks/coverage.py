@@ -9,10 +9,12 @@ from dataclasses import dataclass, field
 @dataclass(slots=True)
 class WalkCoverage:
     """The branches that were taken, the pairs and triples of branches in a row, and the replies of
-    each branch; `ends` are the branches at which the target failed, so that a walk ended."""
+    each branch with the observations after them. `ends` are the branches at which the target
+    failed, so that a walk ended, `moving` the operations that changed a state."""
 
     rows: Counter[tuple[str, ...]] = field(default_factory=Counter)
-    shown: Counter[tuple[str, str]] = field(default_factory=Counter)
+    replies: Counter[tuple[str, str]] = field(default_factory=Counter)
+    shown: Counter[str] = field(default_factory=Counter)
     ends: Counter[str] = field(default_factory=Counter)
     moving: set[str] = field(default_factory=set)
 
@@ -26,7 +28,7 @@ class WalkCoverage:
 
     def measure_shown(self, branch: str, reply: str, shown: str) -> float:
         """How rare a reply of a branch and the observation after it are: 3.0 if both are new."""
-        return 1 / (1 + self.shown[branch, reply]) + 2 / (1 + self.shown["", shown])
+        return 1 / (1 + self.replies[branch, reply]) + 2 / (1 + self.shown[shown])
 
     def add(self, before: tuple[str, ...], branch: str) -> None:
         """Count a branch that was taken after others."""
@@ -34,8 +36,8 @@ class WalkCoverage:
 
     def add_shown(self, branch: str, reply: str, shown: str) -> None:
         """Count a reply of a branch, and the observation after it."""
-        self.shown[branch, reply] += 1
-        self.shown["", shown] += 1
+        self.replies[branch, reply] += 1
+        self.shown[shown] += 1
 
     def add_end(self, branch: str) -> None:
         """Count a branch at which the target failed."""

@@ -103,9 +103,8 @@ class ArgumentDrawer:
         """The value of a limit: a number, a constant, or a constant and a number."""
         cut = max(limit.find("+"), limit.find("-"))
         name, rest = (limit, "0") if cut < 0 else (limit[:cut], limit[cut:])
-        if name.lstrip("-").isdigit():
-            return int(limit)
-        return (self.world.consts[name] if name else 0) + int(rest)
+        start = int(name or 0) if name.isdigit() or not name else self.world.consts[name]
+        return start + int(rest)
 
     def _items(self, kind: DeclaredType, elements: Elements) -> Json:
         ((_, inner),) = kind.parts

@@ -139,6 +139,7 @@ class Walker:
     reader: StepReader
     finder: ValueFinder
     operations: Sequence[str]
+    worlds: Sequence[OfferedWorld]
     seed: int
     coverage: WalkCoverage = field(default_factory=WalkCoverage)
     pool: deque[WalkStart] = field(default_factory=lambda: deque(maxlen=POOL))

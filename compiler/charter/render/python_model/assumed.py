@@ -13,16 +13,13 @@ from charter.render.text import cite, wrap
 
 def print_breaks(printer: OperationPrinter, operation: n.Operation) -> None:
     """The method: the text of the first assumption that is false, or "" if all are true."""
-    out, names, local = printer.out, printer.printer.names, printer.printer.local
+    out, names = printer.out, printer.printer.names
     printer.printer.take(
         bound([assumed.condition for assumed in operation.assumes])
         | {p.name for p in operation.params}
     )
-    hints = [
-        f"{local(p.name)}: {printer.printer.types.annotation(p.type)}" for p in operation.params
-    ]
-    head = f"def {breaks_name(names, operation)}"
-    printer.put(Block("(", ("self", *hints), ")"), head, " -> str:")
+    params = {p.name: p.type for p in operation.params}
+    printer.head(breaks_name(names, operation), params, "str")
     with out.indent():
         printer.docstring(f'The first assumption of {operation.name} that is false; "" if none is.')
         for assumed in operation.assumes:

@@ -29,11 +29,8 @@ def print_fails(printer: OperationPrinter, operation: n.Operation) -> None:
     """The method: the faults of every branch that may be taken, where their conditions hold."""
     out, names = printer.out, printer.printer.names
     local = printer.printer.local
-    hints = [
-        f"{local(p.name)}: {printer.printer.types.annotation(p.type)}" for p in operation.params
-    ]
-    head = f"def {fails_name(names, operation)}"
-    printer.put(Block("(", ("self", *hints), ")"), head, " -> list[Fault]:")
+    params = {p.name: p.type for p in operation.params}
+    printer.head(fails_name(names, operation), params, "list[Fault]")
     with out.indent():
         printer.docstring(f"How an implementation is known to fail in {operation.name}.")
         method = names.attribute(operation.name)

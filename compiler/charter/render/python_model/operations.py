@@ -161,12 +161,15 @@ class OperationPrinter:
 
     def signature(self, name: str, params: dict[str, t.Type], operation: n.Operation) -> None:
         """`def name(self, ...) -> list[Outcome[...]]:`."""
+        self.head(name, params, f"list[{self.outcome_type(operation)}]")
+
+    def head(self, name: str, params: dict[str, t.Type], result: str) -> None:
+        """`def name(self, ...) -> result:`."""
         hints = [
             f"{self.printer.local(param)}: {self.printer.types.annotation(kind)}"
             for param, kind in params.items()
         ]
-        result = f" -> list[{self.outcome_type(operation)}]:"
-        self._emit(Block("(", ("self", *hints), ")"), f"def {name}", result)
+        self._emit(Block("(", ("self", *hints), ")"), f"def {name}", f" -> {result}:")
 
     def list_used(self, operation: n.Operation) -> set[str]:
         """The names that anything but ghost state needs."""

@@ -8,10 +8,10 @@ from dataclasses import dataclass, replace
 from charter.analysis.canonical import find_counters
 from charter.analysis.preludes import PreludeFails, replay
 from charter.analysis.retell import Act
+from charter.analysis.written_values import write_value
 from charter.core import nodes as n
 from charter.core import types as t
 from charter.core.nodes import Value
-from charter.semantics.builtins import order
 from charter.semantics.expressions import State
 from charter.semantics.machine import Machine
 from charter.vectors.plan import Trace
@@ -41,7 +41,8 @@ class LedInstance:
         states = (led.first, *(step.outcome.state for step in led.steps))
         acts = ((step.operation, step.args) for step in led.steps)
         starts = tuple(
-            (v.name, _express(v.type, led.state[v.name], machine)) for v in machine.variables
+            (v.name, write_value(v.type, led.state[v.name], machine.universe))
+            for v in machine.variables
         )
         bare = replace(instance, starts=starts, prelude=None)
         return LedInstance(bare, [*zip(states, acts, strict=False)], machine.initial())
@@ -60,33 +61,6 @@ class LedInstance:
         name, args = act
         params = machine.operations[name].params
         return name, tuple(_rename(p.type, a, values) for p, a in zip(params, args, strict=True))
-
-
-def _express(kind: t.Type, value: Value, machine: Machine) -> n.Expr:
-    """An expression that has a value."""
-    match kind, value:
-        case t.Option(inner=inner), _ if value is not None:
-            return n.Present(_express(inner, value, machine), type=kind)
-        case t.Record(fields=fields), tuple():
-            pairs = zip(fields, value, strict=True)
-            return n.RecordNew(tuple(_express(k, v, machine) for (_, k), v in pairs), type=kind)
-        case t.Union() as union, (str() as tag, *rest):
-            params = zip(union.params(tag), rest, strict=True)
-            args = tuple(_express(k, v, machine) for (_, k), v in params)
-            return n.UnionNew(tag, args, type=kind)
-        case t.Map(key=key, value=inner), tuple():
-            keys = (_express(key, k, machine) for k in machine.universe.domain(key))
-            entries = tuple(zip(keys, (_express(inner, v, machine) for v in value), strict=True))
-            first = n.MapNew("_", entries[0][1], type=kind)
-            return n.MapWith(first, entries[1:], type=kind) if entries[1:] else first
-        case t.Seq(inner=inner) | t.Ranking(inner=inner), tuple():
-            return n.SeqNew(tuple(_express(inner, v, machine) for v in value), type=kind)
-        case t.Set(inner=inner), frozenset():
-            items = order(value, inner)
-            return n.SetNew(tuple(_express(inner, v, machine) for v in items), type=kind)
-        case _:
-            assert not isinstance(value, tuple | frozenset)
-            return n.Literal(value, type=kind)
 
 
 def _rename(kind: t.Type, value: Value, values: dict[str, dict[int, int]]) -> Value:
