@@ -127,6 +127,20 @@ def test_a_target_runs_in_its_own_process(asked, targets_folder):
     assert out.splitlines()[-1].startswith(told) or f"\n{told}" in out
 
 
+def test_a_target_gets_the_values_of_its_parameters(asked, targets_folder):
+    path = Path("adapters") / targets_folder("faithful") / "adapter.toml"
+    told = path.read_text().replace("'faithful'", "'{mode}'")
+    path.write_text(f'{told}\n[parameters.mode]\nhelp = "which mistake to make"\n')
+    given = "--charter-set=mode=wrong_error"
+    code, out = asked(str(path.parent), given, *WITHOUT_CANARIES)
+    assert code == 1
+    assert f"--charter-adapter={path.parent} {given} -k" in out
+    code, out = asked(str(path.parent), *WITHOUT_CANARIES)
+    assert "needs the parameter 'mode': --set mode=VALUE (which mistake to make)" in out
+    code, out = asked(str(path.parent), "--charter-set=mode", *WITHOUT_CANARIES)
+    assert "'mode' is not NAME=VALUE" in out
+
+
 def test_a_variable_that_the_adapter_hides_fails_the_session(asked, targets_folder):
     code, out = asked(f"{FAKES}Leaderless", "-m", "charter")
     assert code == 1 and "FAILED" not in out

@@ -11,7 +11,7 @@ from charter.formats.canonical import Json
 from charter.formats.limits import TargetLimit, read_noted_limits
 from charter.formats.reading import mapping, texts
 
-_LEFT_OUT = frozenset({"types", "rejudged", "continued", "walks"})
+_LEFT_OUT = frozenset({"types", "rejudged", "continued", "walks", "parameters"})
 """Fields that run.json has only if they are not empty."""
 WALKS_OF_BLOCK = 64
 """The walks that are chosen together; a block of them is a bucket of a run."""
@@ -102,6 +102,7 @@ class RunDescription:
     rejudged: str = ""
     continued: int = 0
     walks: WalkSettings = NO_WALKS
+    parameters: Mapping[str, str] = field(default_factory=dict)
     lacks: frozenset[str] = frozenset()
 
     @property

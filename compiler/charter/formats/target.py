@@ -11,6 +11,7 @@ from pathlib import Path
 
 from charter.formats.files import regular
 from charter.formats.limits import TargetLimit, read_limits
+from charter.formats.parameters import TargetParameter, read_parameters
 from charter.formats.project import BadProject, Project
 from charter.formats.spelling import suggest
 
@@ -32,7 +33,7 @@ _VECTOR = re.compile(r"[0-9a-f]{20}")
 _KEYS = {
     "id", "title", "protocol", "component", "capabilities", "start", "prepare", "overlay",
     "default_release", "releases", "deadlines", "variants", "errors", "not_compared", "sources",
-    "limits",
+    "limits", "parameters",
 }  # fmt: skip
 
 
@@ -71,6 +72,7 @@ class Target:
     not_compared: Mapping[str, str] = field(default_factory=dict)
     limits: tuple[TargetLimit, ...] = ()
     sources: tuple[str, ...] | None = None
+    parameters: tuple[TargetParameter, ...] = ()
 
     def variant(self, release: str) -> str:
         """The variant of the charter that a release is judged against."""
@@ -150,6 +152,7 @@ def read_target(path: Path) -> Target:
             not_compared=_not_compared(content),
             limits=read_limits(content.get("limits", []), _texts(content, "releases", ())),
             sources=_texts(content, "sources") if "sources" in content else None,
+            parameters=_parameters(content),
         )
         if not found.start:
             raise ValueError("'start' is empty")
@@ -168,6 +171,11 @@ def _id(content: Mapping[str, object]) -> str:
             " since runs and known findings are stored by it"
         )
     return own
+
+
+def _parameters(content: Mapping[str, object]) -> tuple[TargetParameter, ...]:
+    commands = (*_texts(content, "start"), *_texts(content, "prepare", ()))
+    return read_parameters(content.get("parameters", {}), commands)
 
 
 def _deadlines(content: Mapping[str, object]) -> Deadlines:

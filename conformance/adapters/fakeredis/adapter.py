@@ -1,9 +1,10 @@
 """Drives consumer groups of a stream through a client of Redis: a server of this process
-(fakeredis), or one that it starts on a socket of its own."""
+(fakeredis), one that it starts on a socket of its own, or one that runs already."""
 
 from __future__ import annotations
 
 import atexit
+import os
 import subprocess
 import sys
 import tempfile
@@ -17,7 +18,8 @@ import redis
 
 from conform import sdk
 
-KEY = "stream"
+KEY = f"charter:{os.getpid()}"
+"""The only key that is used: a server that runs already may be asked by several processes."""
 PATIENCE_S = 10.0
 """How long a server may take to start."""
 
@@ -85,7 +87,7 @@ class Adapter(protocol.Adapter):
 
     def start(self, question: protocol.Question) -> None:
         self.question = question
-        self.ask("FLUSHALL")
+        self.ask("DEL", KEY)
 
     def ask(self, *command: object) -> object:
         """The reply of one command."""
@@ -250,19 +252,38 @@ def start_server(program: str) -> redis.Redis:
     return redis.Redis(unix_socket_path=str(socket), protocol=2)
 
 
+def reach_server(url: str) -> redis.Redis:
+    """A server that runs already; it is left without our key."""
+    client = redis.Redis.from_url(url, protocol=2)
+    try:
+        client.ping()
+    except redis.RedisError as problem:
+        raise SystemExit(f"no server answers at {url}: {problem}") from None
+    atexit.register(client.delete, KEY)
+    return client
+
+
+def find_server(program: str, url: str) -> tuple[redis.Redis, str]:
+    """The server to judge, and what it is called."""
+    if url:
+        return reach_server(url), url
+    if program:
+        return start_server(program), Path(program).name
+    return fakeredis.FakeRedis(), "fakeredis"
+
+
 def version_of(client: redis.Redis) -> str:
     """The version of the server as it says."""
+    if isinstance(client, fakeredis.FakeRedis):
+        return str(fakeredis.__version__)
     about: Mapping[str, object] = client.info("server")
     return str(about.get("valkey_version", about["redis_version"]))
 
 
 def main() -> None:
-    """Serve a server that is started, or one of this process."""
-    program = sys.argv[1] if len(sys.argv) > 1 else ""
-    client = start_server(program) if program else fakeredis.FakeRedis()
-    version = version_of(client) if program else str(fakeredis.__version__)
-    name = Path(program).name or "fakeredis"
-    protocol.serve(protocol.about(name, version), Adapter(client))
+    """Serve the server that the arguments name; without any, one of this process."""
+    client, name = find_server(*(sys.argv[1:] or ("", "")))
+    protocol.serve(protocol.about(name, version_of(client)), Adapter(client))
 
 
 if __name__ == "__main__":

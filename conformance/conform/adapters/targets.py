@@ -16,10 +16,12 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from importlib.util import find_spec
 from pathlib import Path
+from types import MappingProxyType
 
+from charter.formats.parameters import parameter_values
 from charter.formats.project import BadProject, Project, check_named, find_project
 from charter.formats.spelling import suggest
 from charter.formats.target import FILE, Target, ids_of, read_target, target_files
@@ -27,7 +29,7 @@ from conform.adapters.base import AdapterStart
 from conform.adapters.projects import builtin, projects
 from conform.adapters.sources import all_files_digest
 from conform.adapters.stderr_tail import listen
-from conform.console.errors import CannotPrepare, UnknownRelease, UnknownTarget
+from conform.console.errors import BadParameter, CannotPrepare, UnknownRelease, UnknownTarget
 from conform.console.terminal import say
 from conform.storage.lease import Lease
 from conform.suites.cache import cache_folder
@@ -153,6 +155,17 @@ def release_of(chosen: Target, wanted: str) -> str:
     return release
 
 
+NO_PARAMETERS: Mapping[str, str] = MappingProxyType({})
+
+
+def values_of(chosen: Target, given: Mapping[str, str]) -> dict[str, str]:
+    """The value of each parameter of a target. Raises `BadParameter`."""
+    try:
+        return parameter_values(chosen.id, chosen.parameters, given)
+    except ValueError as error:
+        raise BadParameter(str(error)) from None
+
+
 def model_values(module: str, folders: Sequence[str]) -> dict[str, str]:
     """The placeholders of a target that is a generated model."""
     return {"model": module, "models": os.pathsep.join(folders)}
@@ -160,7 +173,7 @@ def model_values(module: str, folders: Sequence[str]) -> dict[str, str]:
 
 @dataclass(frozen=True, slots=True)
 class Prepared:
-    """A prepared target for one release."""
+    """A prepared target for one release; `parameters` has the value of each."""
 
     target: Target
     release: str
@@ -168,6 +181,7 @@ class Prepared:
     said: Mapping[str, str]
     built: tuple[str, ...] = ()
     """Files and folders in the private cache of the adapter that its command names."""
+    parameters: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def files(self) -> tuple[str, ...]:
@@ -191,12 +205,18 @@ def _forget_removed(builds: Path) -> None:
                 note.unlink()
 
 
-def prepare(chosen: Target, wanted: str, extra: Mapping[str, str]) -> Prepared:
+def prepare(
+    chosen: Target,
+    wanted: str,
+    extra: Mapping[str, str],
+    given: Mapping[str, str] = NO_PARAMETERS,
+) -> Prepared:
     """Run the target's `prepare` command, if it has one, and fill in the placeholders.
 
-    `extra` are further placeholders. Raises `UnknownRelease` and `CannotPrepare`.
+    `extra` are further placeholders, `given` the values of parameters. Raises `UnknownRelease`,
+    `BadParameter` and `CannotPrepare`.
     """
-    release = release_of(chosen, wanted)
+    release, parameters = release_of(chosen, wanted), values_of(chosen, given)
     cache, downloads = (
         build_folder(chosen.folder, chosen.id),
         cache_folder() / "adapters" / chosen.id,
@@ -211,6 +231,7 @@ def prepare(chosen: Target, wanted: str, extra: Mapping[str, str]) -> Prepared:
         "python": sys.executable,
         "java": java(),
         **extra,
+        **parameters,
     }
     said: dict[str, str] = {}
     if chosen.prepare:
@@ -219,7 +240,7 @@ def prepare(chosen: Target, wanted: str, extra: Mapping[str, str]) -> Prepared:
         with _alone(cache, chosen):
             said = _run_prepare(chosen, command)
     start = AdapterStart(
-        command=fill_placeholders(chosen.start, {**values, **said}, chosen),
+        command=fill_placeholders(chosen.start, {**values, **said, **parameters}, chosen),
         release=release,
         variant=chosen.variant(release),
         errors=chosen.errors,
@@ -229,7 +250,7 @@ def prepare(chosen: Target, wanted: str, extra: Mapping[str, str]) -> Prepared:
     )
     inside = (part for part in start.command if Path(part).is_relative_to(cache))
     built = tuple(part for part in inside if Path(part).exists())
-    return Prepared(chosen, release, start, said, built)
+    return Prepared(chosen, release, start, said, built, parameters)
 
 
 @contextlib.contextmanager

@@ -38,7 +38,7 @@ SEARCHED = (
 RULES: Mapping[str, Sequence[UsedWhere]] = {
     "doctor": (
         UsedWhere(
-            ("--release", "--sorts", "--consts", "--model"),
+            ("--release", "--set", "--sorts", "--consts", "--model"),
             lambda chosen: bool(chosen.adapter),
             "is for --adapter; add that",
         ),

@@ -26,6 +26,10 @@ class UnknownRelease(ConformError):
     """The target does not list the requested release."""
 
 
+class BadParameter(ConformError):
+    """A parameter of a target is unknown, or has no value."""
+
+
 class CannotPrepare(ConformError):
     """The target's `prepare` command failed: a JDK, a jar or a registry is missing. `stderr` has
     the last lines of what it wrote there, which our stderr has, too."""

@@ -32,8 +32,9 @@ _BATCH = 64
 
 @dataclass(frozen=True, slots=True)
 class ReportedRun:
-    """A finished run. `slug` names its folder in the site, `apart` is the name of the run's folder
-    if another run of the report is of the same target and release ("": none is). `suite` is the
+    """A finished run. `slug` names its folder in the site, `apart` has the parameters or
+    the folder of the run if another run of the report is of the same target and release ("": none
+    is). `suite` is the
     folder of the vectors, or None if it is no longer cached, and `suite_counts` are its planner's
     counts; `trusted`: all canaries behaved, and no batch failed without a reason; `in_use` keeps
     the suite cached while the report is written; `other_models`: the models and what is said of the
@@ -91,6 +92,11 @@ class ReportedRun:
         """Target and release, as shown to readers, and what tells it from others of the same."""
         name = " ".join(part for part in (self.about.target, self.about.release) if part)
         return f"{name} ({self.apart})" if self.apart else name
+
+    @property
+    def version(self) -> str:
+        """The version of the implementation as the adapter found it, or the release."""
+        return self.about.implementation.get("version", "") or self.about.release
 
     @property
     def shown_folder(self) -> str:
@@ -172,18 +178,29 @@ def open_runs(folders: Sequence[Path], sections: Path | None) -> tuple[ReportedR
 def tell_apart(runs: Sequence[ReportedRun]) -> tuple[ReportedRun, ...]:
     """Mark the runs of one report that have one name, and those that were judged by different
     charters of one name."""
-    names = [run.name for run in runs]
     charters: dict[tuple[str, ...], set[str]] = {}
     for run in runs:
         charters.setdefault(run.judged_by, set()).add(run.about.spec_digest)
     return tuple(
         replace(
             run,
-            apart=run.folder.resolve().name if names.count(run.name) > 1 else "",
+            apart=_tell_apart(run, [one for one in runs if one.name == run.name]),
             charter_apart=len(charters[run.judged_by]) > 1,
         )
         for run in runs
     )
+
+
+def _tell_apart(run: ReportedRun, alike: Sequence[ReportedRun]) -> str:
+    """What tells a run from others of the same target and release: the parameters that differ, else
+    the name of its folder; "" if it is alone."""
+    if len(alike) < 2:
+        return ""
+    every = [one.about.parameters for one in alike]
+    differ = [name for name in every[0] if len({held.get(name) for held in every}) > 1]
+    told = [", ".join(f"{name}={held[name]}" for name in differ if name in held) for held in every]
+    unique = len(set(told)) == len(told)
+    return told[alike.index(run)] if unique else run.folder.resolve().name
 
 
 def _open(folder: Path, taken: set[str], sections: Path | None) -> ReportedRun:

@@ -60,7 +60,9 @@ def run_target(
         )
     if "://" in options.out:
         RunFolder(options.out).check_reachable()
-    chosen = choose(RunSelection("", options.target, options.release, options.suite))
+    chosen = choose(
+        RunSelection("", options.target, options.release, options.suite, options.parameters)
+    )
     options = replace(options, engine=engine_for(options, chosen.suite.manifest.vectors, say))
     spark = starting_spark(options)
     resolved = prepare_run(chosen, ranges)

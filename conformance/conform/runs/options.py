@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import KW_ONLY, dataclass
+from collections.abc import Mapping
+from dataclasses import KW_ONLY, dataclass, field
 from typing import Literal
 
 from charter.formats.run_description import NO_WALKS, WalkSettings
@@ -16,7 +17,8 @@ Engine = Literal["auto", "spark", "inline"]
 class RunOptions:
     """The options of a run. `out` "" is `build/runs/<id>`; `limit` 0 is all vectors; `go_on`:
     continue a run although nobody knows whether the implementation is the same; `older`: by what
-    the target is judged if it is not the charter of the project as it is now."""
+    the target is judged if it is not the charter of the project as it is now; `parameters`: the
+    values that are given of the target's."""
 
     target: str
     _: KW_ONLY
@@ -35,3 +37,4 @@ class RunOptions:
     older: str = ""
     command: tuple[str, ...] = ()
     walks: WalkSettings = NO_WALKS
+    parameters: Mapping[str, str] = field(default_factory=dict)

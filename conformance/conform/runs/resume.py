@@ -27,6 +27,7 @@ DIGESTS = {
 _SAME = {
     "target": "target", "release": "release", "suite": "suite", "spec_digest": "charter",
     "limit": "limit", "selection": "selection", "walks": "walks",
+    "parameters": "parameters",
     "implementation": "implementation", "component": "component",
     "overlay": "overlay", "entries": "overlay's entries",
     "buckets": "number of buckets", **DIGESTS,

@@ -2,22 +2,28 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
 
+from charter.formats.parameters import other_than_default
 from charter.formats.run_description import RunDescription
 from conform.adapters.base import Connection
 from conform.adapters.hello import check_hello, disagreement
 from conform.adapters.prepared import digest_prepared
 from conform.adapters.sources import files_digest, sources_digests
-from conform.adapters.targets import name_lookup
+from conform.adapters.targets import Prepared, name_lookup
 from conform.console.errors import UnknownTarget
 from conform.judging import model
 from conform.runs.options import RunOptions
 from conform.runs.resume import DIGESTS
 from conform.runs.select import ResolvedRun
 from conform.suites.cache import Suite
+
+_UNSAFE = re.compile(r"[^A-Za-z0-9._]+")
+_PARAMETERS_WIDTH = 40
+"""The most characters of values of parameters in the name of a run."""
 
 
 def describe_run(
@@ -35,7 +41,7 @@ def describe_run(
     disagreed = disagreement(welcome, chosen)
     if disagreed:
         say(disagreed)
-    name = "-".join(part for part in (chosen.id, prepared.release, manifest.digest[:8]) if part)
+    name = _name_run(prepared, manifest.digest)
     return replace(
         digests,
         id=f"{name}-{options.limit}" if options.limit else name,
@@ -62,11 +68,20 @@ def describe_run(
         engine=options.engine,
         buckets=suite.buckets + options.walks.blocks,
         walks=options.walks,
+        parameters=prepared.parameters,
         limit=options.limit,
         command=tuple(options.command),
         types=manifest.types,
         entries=dict(sorted(resolved.entries.items())),
     )
+
+
+def _name_run(prepared: Prepared, suite: str) -> str:
+    """Target, release, parameters that are not the defaults, and suite, as the name of a folder."""
+    chosen = prepared.target
+    values = other_than_default(chosen.parameters, prepared.parameters)
+    told = _UNSAFE.sub("-", "-".join(values.values())).strip("-.")[:_PARAMETERS_WIDTH]
+    return "-".join(part for part in (chosen.id, prepared.release, told, suite[:8]) if part)
 
 
 def file_digests(resolved: ResolvedRun) -> RunDescription:

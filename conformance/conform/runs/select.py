@@ -8,7 +8,7 @@ import os
 import pkgutil
 import re
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import orjson
@@ -28,6 +28,7 @@ from conform.adapters.targets import (
     prepare,
     release_of,
     target,
+    values_of,
 )
 from conform.console.errors import BadSuite, UnknownTarget
 from conform.judging.model import PACKAGE, load, use_folders
@@ -66,17 +67,19 @@ class RunSelection:
     target: str = ""
     release: str = ""
     suite: str = ""
+    parameters: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
 class ChosenRun:
-    """A target that is not prepared yet, the requested release, and the suite, which is named as
-    `place`."""
+    """A target that is not prepared yet, the requested release, the suite, which is named as
+    `place`, and the values that are given of parameters."""
 
     target: Target
     release: str
     suite: Suite
     place: str
+    parameters: Mapping[str, str] = field(default_factory=dict)
 
 
 def resolve(selection: RunSelection, ranges: Ranges = no_ranges) -> ResolvedRun:
@@ -88,18 +91,27 @@ def resolve(selection: RunSelection, ranges: Ranges = no_ranges) -> ResolvedRun:
 def choose(selection: RunSelection) -> ChosenRun:
     """Find the target of a run, and open its suite. Raises `ConformError`s, and `BadProject`."""
     name, release, suite = selection.target, selection.release, selection.suite
+    given = selection.parameters
     if not (name or selection.earlier):
         raise UnknownTarget("say which target: --target ID, or --run with an earlier run")
     if selection.earlier:
         earlier = Path(selection.earlier).resolve()
         about = RunFolder(str(earlier)).read_run()
         chosen = target(name) if name else target_of_run(earlier, about)
-        release = release or (about.release if name in ("", about.target) else "")
+        if name in ("", about.target):
+            release = release or about.release
+            given = {**_declared(chosen, about.parameters), **given}
         suite = suite or find_generated_suite(about.suite, chosen.folder)
     else:
         chosen = target(name)
     place = suite_for(chosen, release, suite)
-    return ChosenRun(chosen, release, _open(place, selection), place)
+    values_of(chosen, given)  # what is wrong with them is said before anything is prepared
+    return ChosenRun(chosen, release, _open(place, selection), place, given)
+
+
+def _declared(chosen: Target, noted: Mapping[str, str]) -> dict[str, str]:
+    """The noted values of parameters that a target still declares."""
+    return {one.name: noted[one.name] for one in chosen.parameters if one.name in noted}
 
 
 def prepare_run(run: ChosenRun, ranges: Ranges = no_ranges) -> ResolvedRun:
@@ -109,7 +121,7 @@ def prepare_run(run: ChosenRun, ranges: Ranges = no_ranges) -> ResolvedRun:
     folders = model_folders(module, run.place, chosen.folder)
     use_folders(folders)
     load(module)  # here, as the lines in which an adapter says that it is missing are cut
-    prepared = prepare(chosen, run.release, model_values(module, folders))
+    prepared = prepare(chosen, run.release, model_values(module, folders), run.parameters)
     start = replace(prepared.start, consts=found.manifest.consts)
     prepared = replace(prepared, start=start)
     entries = models_of(found.manifest, chosen, prepared.release, ranges)

@@ -186,7 +186,7 @@ def _digest_judging(about: RunDescription) -> str:
         return ""
     held = about.json()
     names = ("spec_digest", "entries", "implementation", *DIGESTS)
-    return canonical.digest([held[name] for name in names])
+    return canonical.digest([*(held[name] for name in names), held.get("parameters", {})])
 
 
 def _is_new(row: Mapping[str, str], known: frozenset[str]) -> bool:

@@ -24,6 +24,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     baseline = "known findings, each with a reason: their vectors are expected to fail"
     group.addoption("--charter-adapter", metavar="ADAPTER", default="", help=adapter)
     group.addoption("--charter-baseline", metavar="FILE", default="", help=baseline)
+    value = "value of a parameter of the target, as NAME=VALUE"
+    group.addoption("--charter-set", metavar="NAME=VALUE", action="append", default=[], help=value)
     parser.addini("charter_adapter", f"{adapter} (default of --charter-adapter)", default="")
     strict = "fail if not all was compared that `conform run` must compare (default: true)"
     parser.addini("charter_strict", strict, type="bool", default=True)

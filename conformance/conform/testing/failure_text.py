@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 import orjson
 
+from charter.formats.parameters import other_than_default
 from charter.formats.verdict import Deviation, Verdict
 from conform.console.terminal import one_line
 from conform.judging.relabel import key
@@ -15,6 +16,7 @@ from conform.judging.verdict import VectorItem
 from conform.runs.findings.findings import beginning, finding_id, is_chosen, sentence, side_by_side
 from conform.runs.findings.observed_digest import ObservedDigest
 from conform.storage.tables import cause_of, deviation_row
+from conform.testing.implementation import JudgedAdapter
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,8 +82,11 @@ def broke(item: VectorItem, verdict: Verdict, again: str) -> str:
     return "\n".join(map(one_line, lines))
 
 
-def command(suite: str, adapter: str, vector: str) -> str:
+def command(suite: str, judged: JudgedAdapter, vector: str) -> str:
     """The command that runs one vector again."""
+    prepared = judged.resolved.prepared
+    given = other_than_default(prepared.target.parameters, prepared.parameters)
+    values = [f"--charter-set={name}={value}" for name, value in given.items()]
     return shlex.join(
-        ["pytest", f"--charter={suite}", f"--charter-adapter={adapter}", "-k", vector]
+        ["pytest", f"--charter={suite}", f"--charter-adapter={judged.name}", *values, "-k", vector]
     )

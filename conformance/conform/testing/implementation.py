@@ -8,6 +8,7 @@ import inspect
 import os
 import secrets
 import sys
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -20,7 +21,7 @@ from conform.adapters.hello import check_hello
 from conform.adapters.projects import model_folders
 from conform.adapters.session import Session
 from conform.adapters.stdio import StdioConnection
-from conform.adapters.targets import Prepared
+from conform.adapters.targets import NO_PARAMETERS, Prepared, values_of
 from conform.cli.output.overlay import releases_of
 from conform.console.errors import ConformError
 from conform.judging.model import use_folders
@@ -59,8 +60,9 @@ class JudgedAdapter:
         return DirectConnection(lambda: _instance(self.name, self.made), start)
 
 
-def open_judged(wanted: str, suite: str) -> JudgedAdapter:
-    """The implementation `wanted`, with the suite. Raises `ConformError`, and `BadProject`."""
+def open_judged(wanted: str, suite: str, given: Mapping[str, str] = NO_PARAMETERS) -> JudgedAdapter:
+    """The implementation `wanted`, with the suite and the values that are `given` of its
+    parameters. Raises `ConformError`, and `BadProject`."""
     if not wanted:
         raise ConformError(
             "--charter needs an implementation: --charter-adapter MODULE:NAME, or the folder of a"
@@ -68,7 +70,7 @@ def open_judged(wanted: str, suite: str) -> JudgedAdapter:
         )
     module, colon, name = wanted.partition(":")
     if not colon or os.sep in wanted:
-        resolved = resolve(RunSelection("", wanted, "", suite), releases_of)
+        resolved = resolve(RunSelection("", wanted, "", suite, given), releases_of)
         check_fits(resolved.suite, resolved.prepared)
         return JudgedAdapter(wanted, resolved, context_of(resolved, "pytest", ""))
     found = open_suite(suite, os.cpu_count() or 1)
@@ -77,6 +79,7 @@ def open_judged(wanted: str, suite: str) -> JudgedAdapter:
     start = AdapterStart((), consts=found.manifest.consts)
     made = _find_named(module, name)
     chosen = _target(module, wanted)
+    values_of(chosen, given)  # a target that is imported has none
     check_sections(found.manifest)
     resolved = ResolvedRun(Prepared(chosen, "", start, {}), found, {}, folders)
     return JudgedAdapter(wanted, resolved, context_of(resolved, "pytest", ""), made)

@@ -75,6 +75,7 @@ class JudgedVectors:
             implementation={"name": welcome.name, "version": welcome.version},
             spec_digest=resolved.suite.manifest.spec_digest,
             entries=resolved.entries,
+            parameters=prepared.parameters,
         )
         kinds = {name: note.kind for name, note in self.verdicts.items()}
         deviating = frozenset(name for name, note in self.verdicts.items() if note.new)

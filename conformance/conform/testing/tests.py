@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+from argparse import ArgumentTypeError
 from collections import Counter
 from collections.abc import Generator, Iterator, Sequence
 from typing import assert_never
@@ -13,6 +14,7 @@ import pytest
 from charter.formats.project import BadProject
 from charter.formats.run_description import RunDescription
 from charter.formats.verdict import Kind
+from conform.cli.output.set_options import assignment, read_set
 from conform.cli.output.staleness import Older, older_suite
 from conform.console.errors import ConformError
 from conform.console.terminal import one_line
@@ -40,8 +42,9 @@ def charter_tests(config: pytest.Config) -> CharterTests:
     place = str(config.getoption("--charter-baseline") or config.getini("charter_baseline"))
     try:
         baseline = read_baseline(place) if place else NO_BASELINE
-        return CharterTests(suite, open_judged(adapter, suite), baseline)
-    except (ConformError, BadProject) as error:
+        given = read_set([assignment(text) for text in config.getoption("--charter-set")])
+        return CharterTests(suite, open_judged(adapter, suite, given), baseline)
+    except (ConformError, BadProject, ArgumentTypeError) as error:
         raise pytest.UsageError(str(error)) from None
 
 
@@ -282,7 +285,7 @@ class VectorTest(_Test):
 
     def runtest(self) -> None:
         tests, item = self.tests, self.vector
-        again = command(tests.suite, tests.judged.name, item.id[:_SHOWN])
+        again = command(tests.suite, tests.judged, item.id[:_SHOWN])
         (judgement,) = tests.judge.session.run([item], 1)
         (assessment,) = judgement.assessments
         verdict = assessment.verdict

@@ -318,6 +318,22 @@ def test_an_adapter_is_found_from_outside_of_the_project(
     assert "the adapter lamp is of the protocol 'lamb', not of lamp; did you mean lamp? mend" in err
 
 
+def test_values_of_parameters_go_to_the_adapter_and_into_the_printed_commands(
+    conform, project: Path
+) -> None:
+    toml = project / "adapters" / "lamp" / "adapter.toml"
+    told = toml.read_text().replace('adapter.py"]', 'adapter.py", "{colour}"]')
+    toml.write_text(f'{told}\n[parameters.colour]\nhelp = "the colour of its light"\n')
+    code, out, _ = conform("test", "--adapter", "lamp", "--set", "colour=red")
+    assert code == 0
+    assert "conform run --target lamp --suite build/full --set colour=red`" in out
+    (run,) = (project / "build" / "runs").glob("*/run.json")
+    assert json.loads(run.read_text(encoding="utf-8"))["parameters"] == {"colour": "red"}
+    code, _, err = conform("test", "--set", "color=red")
+    assert code == 2
+    assert "lamp has no parameter 'color'; it has colour; did you mean colour?" in err
+
+
 def test_commands_are_printed_as_they_work_outside_of_the_project(
     conform, project: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -22,6 +22,7 @@ from conform.cli.output.missing_operations import (
     next_step,
     trouble,
 )
+from conform.cli.output.set_options import write_set
 from conform.cli.output.walks_told import (
     count_walks,
     explain_walks,
@@ -132,14 +133,19 @@ def _show_doubts(finished: Finished, wrong: Sequence[Mapping[str, Json]]) -> Non
     if wrong and all(item["got"] in _FAILED for item in wrong):
         out("the adapter fails where it answered before: look whether what it drives has ended")
     elif any(item["kind"] != "derived" for item in wrong):
-        asks = ["conform", "doctor", "--adapter", finished.run.found_by]
         out(
             "the adapter may keep state of an earlier question, or answer otherwise each time: "
-            f"{write_command(asks, finished.inside)} asks it"
+            f"{_write_doctor(finished)} asks it"
         )
     if unsteady := texts(finished.summary.get("unsteady", [])):
-        asks = ["conform", "doctor", "--adapter", finished.run.found_by]
-        out(trust.unsteady_told(unsteady, write_command(asks, finished.inside)))
+        out(trust.unsteady_told(unsteady, _write_doctor(finished)))
+
+
+def _write_doctor(finished: Finished) -> str:
+    """The command that checks the adapter of a run."""
+    run = finished.run
+    asks = ["conform", "doctor", "--adapter", run.found_by, *write_set(run.parameters)]
+    return write_command(asks, finished.inside)
 
 
 def _show_skipped(skipped: Json, most: int = 6) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from charter.formats.canonical import Json
@@ -16,14 +17,15 @@ class Tested:
     """The results so far: exit codes, what --json prints (`obligations`: for each judged component
     how many are covered, infeasible and open), the instances that were given up, and the
     mutants that no vector tells from a charter. `inside` is the folder in which commands are to be
-    typed; "" is the one in which the user is. `most`, `go_on` and `walks` are the options --most,
-    --continue and those of walks."""
+    typed; "" is the one in which the user is. `most`, `go_on`, `walks` and `parameters` are the
+    options --most, --continue, those of walks, and --set."""
 
     quiet: bool
     most: int
     inside: str = ""
     go_on: bool = False
     walks: WalkSettings = NO_WALKS
+    parameters: Mapping[str, str] = field(default_factory=dict)
     codes: list[int] = field(default_factory=list)
     charters: list[Json] = field(default_factory=list)
     obligations: list[Json] = field(default_factory=list)

@@ -20,6 +20,7 @@ from conform.adapters.leftover_state import sample_of
 from conform.adapters.operation_trials import trials_of
 from conform.adapters.projects import model_folders
 from conform.adapters.targets import java, model_values, prepare, target, targets
+from conform.cli.output.set_options import add_set, read_set
 from conform.cli.output.staleness import older_than_charter
 from conform.console.errors import BadSuite, ConformError
 from conform.console.extras import is_installed, remedy
@@ -55,6 +56,7 @@ _GOES_BY_DATES = (
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--adapter", default="", help="id or folder of a target")
     parser.add_argument("--release", default="", help="release of the target")
+    add_set(parser)
     parser.add_argument("--sorts", default="", help="sorts for the questions, as JSON")
     parser.add_argument("--consts", default="", help="values of constants, as JSON")
     parser.add_argument("--model", default="", help="module of a model (target reference)")
@@ -108,7 +110,9 @@ def _of_adapter(arguments: argparse.Namespace) -> list[Check]:
     use_folders(folders)
     if chosen.prepare[:1] == ("cargo",):
         say(_GOES_BY_DATES)
-    prepared = prepare(chosen, arguments.release, model_values(model, folders))
+    prepared = prepare(
+        chosen, arguments.release, model_values(model, folders), read_set(arguments.parameters)
+    )
     if probes.manifest:
         older = older_than_charter(arguments.adapter, arguments.release)
         if older.told:

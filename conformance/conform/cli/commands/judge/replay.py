@@ -15,6 +15,7 @@ from charter.formats.adapter import is_fault
 from charter.formats.canonical import Json
 from charter.formats.labels import legend
 from charter.formats.opaque import OpaqueTypes
+from charter.formats.parameters import other_than_default
 from charter.formats.reading import own_calls, own_list, own_object
 from charter.formats.vector import Vector
 from charter.formats.verdict import Kind, Severity, Verdict
@@ -23,6 +24,7 @@ from conform.adapters.sources import files_digest, sources_digests
 from conform.adapters.targets import name_lookup
 from conform.cli.output.explain_finding import example_of
 from conform.cli.output.overlay import releases_of
+from conform.cli.output.set_options import add_set, read_set, write_set
 from conform.cli.output.staleness import older_suite
 from conform.console.errors import BadSuite, ConformError
 from conform.console.terminal import one_line, out, out_json, plural, say
@@ -53,9 +55,11 @@ Exit code 0: it conforms; 1: it diverges; 3: it was not judged.
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("id", help="id of the vector, a prefix of it, or id of a finding")
-    parser.add_argument("--run", default="", help="take target, release and suite from this run")
+    parser.add_argument("--run", default="", help="take target, release, parameters and suite from"
+                        " this run")  # fmt: skip
     parser.add_argument("--target", default="", help="id or folder of the target")
     parser.add_argument("--release", default="", help="release of the target")
+    add_set(parser)
     parser.add_argument("--suite", default="", help="folder or digest")
     parser.add_argument("--json", action="store_true", help="print JSON")
 
@@ -63,7 +67,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     if arguments.id.startswith(_FINDING):
         arguments.id = _example(arguments.run, arguments.id)
-    selection = RunSelection(arguments.run, arguments.target, arguments.release, arguments.suite)
+    selection = RunSelection(
+        arguments.run, arguments.target, arguments.release, arguments.suite,
+        read_set(arguments.parameters),
+    )  # fmt: skip
     resolved = resolve(selection, releases_of)
     item, title = _item(arguments, resolved)
     replayed = replay(resolved.prepared.start, item, resolved.suite.manifest, resolved.entries)
@@ -162,9 +169,11 @@ def _otherwise(run: RunFolder, resolved: ResolvedRun) -> str:
     same = about.adapter == files_digest(prepared.target)
     same = same and about.prepared == digest_prepared(prepared.files)
     same = same and about.sources == sources_digests(prepared.target)
+    same = same and about.parameters == prepared.parameters
     if not same or about.release != prepared.release:
         return "it diverged in the run, with another adapter or program than this one"
-    asks = shlex.join(["conform", "doctor", "--adapter", name_lookup(prepared.target)])
+    given = write_set(other_than_default(prepared.target.parameters, prepared.parameters))
+    asks = shlex.join(["conform", "doctor", "--adapter", name_lookup(prepared.target), *given])
     return (
         "it diverged in the run, and the adapter's files are the same: if its implementation is,"
         " too, it keeps state of an earlier question, or answers otherwise each time;"

@@ -11,6 +11,7 @@ from conform.adapters.targets import target
 from conform.cli.output.numbers import count
 from conform.cli.output.overlay import overlay_warnings, releases_of
 from conform.cli.output.run_output import show
+from conform.cli.output.set_options import add_set, read_set
 from conform.cli.output.staleness import older_than_charter
 from conform.cli.output.walk_options import add_walks, read_walks
 from conform.console.errors import CannotPrepare, ConformError
@@ -33,6 +34,7 @@ EXAMPLES = """examples:
   conform run --target ./adapter -k renew/late -x
   conform run --target ./adapter --last-failed
   conform run --target ./adapter --walks 1000 --steps 30 --seed 7
+  conform run --target redis-server --set url=redis://127.0.0.1:7001/0
   conform run --target ./adapter --in-system
   conform run --target ./adapter --master spark://HOST:7077 --out s3://BUCKET/runs/one
 
@@ -55,6 +57,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--target", required=True, help="id or folder; `conform targets` lists them"
     )
     parser.add_argument("--release", default="", help="release of the target (default: its own)")
+    add_set(parser)
     parser.add_argument(
         "--suite", default="", help="folder, or digest of a recent suite (of three)"
     )
@@ -176,6 +179,7 @@ def _run(arguments: argparse.Namespace) -> int:
         wanted=SuiteFilter(arguments.branch, arguments.last_failed, arguments.first),
         command=("conform", *arguments.given),
         walks=read_walks(arguments),
+        parameters=read_set(arguments.parameters),
     )
     finished = run_target(options, say, releases_of)
     if arguments.in_system:

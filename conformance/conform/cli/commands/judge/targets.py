@@ -34,6 +34,10 @@ def run(arguments: argparse.Namespace) -> int:
                     "releases": list(item.releases),
                     "default_release": item.default_release,
                     "overlay": item.overlay,
+                    "parameters": [
+                        {"name": one.name, "default": one.default, "help": one.help}
+                        for one in item.parameters
+                    ],
                 }
                 for item in found
             ]
@@ -47,6 +51,9 @@ def run(arguments: argparse.Namespace) -> int:
             rows.append(["default", item.default_release])
         if item.overlay:
             rows.append(["overlay", item.overlay])
+        for one in item.parameters:
+            must = "must be given" if one.default is None else f"default: {one.default or 'none'}"
+            rows.append([f"--set {one.name}", f"{one.help} ({must})"])
         out(columns(rows))
         out("")
     return 0

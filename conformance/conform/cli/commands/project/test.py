@@ -38,6 +38,13 @@ from conform.cli.output.numbers import count_or_all
 from conform.cli.output.overlay import overlay_warnings, releases_of
 from conform.cli.output.run_output import UNLOADED, near, show, write_command
 from conform.cli.output.search_note import costing
+from conform.cli.output.set_options import (
+    add_set,
+    need_declared,
+    read_set,
+    select_declared,
+    write_set,
+)
 from conform.cli.output.story import show_story
 from conform.cli.output.suite_gaps import explain_unasked, list_untold, mutants_told, not_seen
 from conform.cli.output.tested import Tested
@@ -80,6 +87,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("charter", type=Path, nargs="?", help="default: all of the project")
     parser.add_argument("--adapter", default="", help="id or folder (default: all that fit)")
     parser.add_argument("--release", default="", help="release of the target (default: its own)")
+    add_set(parser)
     parser.add_argument(
         "--most", type=count_or_all, default=MOST, metavar="N",
         help=f"give up an instance after N states (default: {MOST:,}; 0: never); it is left out of"
@@ -114,7 +122,10 @@ def _run(project: Project, arguments: argparse.Namespace) -> int:
     need_writable(project.runs)
     for path in charters:
         api.need_place_of_questions(path)
-    tested = Tested(arguments.json, arguments.most, inside, arguments.go_on, read_walks(arguments))
+    tested = Tested(arguments.json, arguments.most, inside, arguments.go_on, read_walks(arguments),
+                    read_set(arguments.parameters))  # fmt: skip
+    for name in tested.parameters:
+        need_declared(name, chosen)
     models = {path: _check(path, tested) for path in charters}
     runs: list[Finished] = []
     if tested.exit_code in (0, 4):
@@ -294,6 +305,7 @@ def _judge(
         _obligations(project, path, (models[path], component), tested)
     finished: list[Finished] = []
     for path, target in pairs:
+        given = select_declared(tested.parameters, target)
         for told in list_outdated_types(
             models[path], target.component, path, Path(near(str(target.folder)))
         ):
@@ -309,7 +321,8 @@ def _judge(
             baseline=_baseline(project, target),
             go_on=tested.go_on,
             walks=tested.walks,
-            command=("conform", "test", "--adapter", name_lookup(target)),
+            command=("conform", "test", "--adapter", name_lookup(target), *write_set(given)),
+            parameters=given,
         )
         finished.append(replace(run_target(options, say, releases_of), inside=tested.inside))
         tested.codes.append(finished[-1].exit_code)
@@ -348,6 +361,7 @@ def _larger(path: Path, target: Target, tested: Tested) -> None:
     make = ["conform", "vectors", str(path), "--component", target.component]
     make += ["--profile", "full", "--out", "build/full"]
     judge = ["conform", "run", "--target", name_lookup(target), "--suite", "build/full"]
+    judge += write_set(select_declared(tested.parameters, target))
     tested.tell(
         "suite",
         "small. One with every transition of the small instances:"
