@@ -19,7 +19,7 @@ import redis
 from conform import sdk
 
 KEY = f"charter:{os.getpid()}"
-"""The only key that is used: a server that runs already may be asked by several processes."""
+"""The only key that is used: several processes may use a server that runs already."""
 PATIENCE_S = 10.0
 """How long a server may take to start."""
 

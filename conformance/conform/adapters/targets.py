@@ -21,10 +21,9 @@ from importlib.util import find_spec
 from pathlib import Path
 from types import MappingProxyType
 
-from charter.formats.parameters import parameter_values
 from charter.formats.project import BadProject, Project, check_named, find_project
 from charter.formats.spelling import suggest
-from charter.formats.target import FILE, Target, ids_of, read_target, target_files
+from charter.formats.target import FILE, Target, ids_of, parameter_values, read_target, target_files
 from conform.adapters.base import AdapterStart
 from conform.adapters.projects import builtin, projects
 from conform.adapters.sources import all_files_digest

@@ -198,9 +198,9 @@ def _tell_apart(run: ReportedRun, alike: Sequence[ReportedRun]) -> str:
         return ""
     every = [one.about.parameters for one in alike]
     differ = [name for name in every[0] if len({held.get(name) for held in every}) > 1]
-    told = [", ".join(f"{name}={held[name]}" for name in differ if name in held) for held in every]
-    unique = len(set(told)) == len(told)
-    return told[alike.index(run)] if unique else run.folder.resolve().name
+    texts = [", ".join(f"{name}={held[name]}" for name in differ if name in held) for held in every]
+    unique = len(set(texts)) == len(texts)
+    return texts[alike.index(run)] if unique else run.folder.resolve().name
 
 
 def _open(folder: Path, taken: set[str], sections: Path | None) -> ReportedRun:

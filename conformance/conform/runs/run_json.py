@@ -7,8 +7,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
 
-from charter.formats.parameters import other_than_default
 from charter.formats.run_description import RunDescription
+from charter.formats.target import other_than_default
 from conform.adapters.base import Connection
 from conform.adapters.hello import check_hello, disagreement
 from conform.adapters.prepared import digest_prepared
@@ -80,8 +80,8 @@ def _name_run(prepared: Prepared, suite: str) -> str:
     """Target, release, parameters that are not the defaults, and suite, as the name of a folder."""
     chosen = prepared.target
     values = other_than_default(chosen.parameters, prepared.parameters)
-    told = _UNSAFE.sub("-", "-".join(values.values())).strip("-.")[:_PARAMETERS_WIDTH]
-    return "-".join(part for part in (chosen.id, prepared.release, told, suite[:8]) if part)
+    shown = _UNSAFE.sub("-", "-".join(values.values())).strip("-.")[:_PARAMETERS_WIDTH]
+    return "-".join(part for part in (chosen.id, prepared.release, shown, suite[:8]) if part)
 
 
 def file_digests(resolved: ResolvedRun) -> RunDescription:

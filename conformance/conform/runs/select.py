@@ -100,7 +100,7 @@ def choose(selection: RunSelection) -> ChosenRun:
         chosen = target(name) if name else target_of_run(earlier, about)
         if name in ("", about.target):
             release = release or about.release
-            given = {**_declared(chosen, about.parameters), **given}
+            given = {**_keep_declared(chosen, about.parameters), **given}
         suite = suite or find_generated_suite(about.suite, chosen.folder)
     else:
         chosen = target(name)
@@ -109,7 +109,7 @@ def choose(selection: RunSelection) -> ChosenRun:
     return ChosenRun(chosen, release, _open(place, selection), place, given)
 
 
-def _declared(chosen: Target, noted: Mapping[str, str]) -> dict[str, str]:
+def _keep_declared(chosen: Target, noted: Mapping[str, str]) -> dict[str, str]:
     """The noted values of parameters that a target still declares."""
     return {one.name: noted[one.name] for one in chosen.parameters if one.name in noted}
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import orjson
 
-from charter.formats.parameters import other_than_default
+from charter.formats.target import other_than_default
 from charter.formats.verdict import Deviation, Verdict
 from conform.console.terminal import one_line
 from conform.judging.relabel import key

@@ -14,8 +14,8 @@ import pytest
 from charter.formats.project import BadProject
 from charter.formats.run_description import RunDescription
 from charter.formats.verdict import Kind
-from conform.cli.output.set_options import assignment, read_set
 from conform.cli.output.staleness import Older, older_suite
+from conform.cli.set_options import assignment, read_set
 from conform.console.errors import ConformError
 from conform.console.terminal import one_line
 from conform.judging.verdict import VectorItem

@@ -322,8 +322,8 @@ def test_values_of_parameters_go_to_the_adapter_and_into_the_printed_commands(
     conform, project: Path
 ) -> None:
     toml = project / "adapters" / "lamp" / "adapter.toml"
-    told = toml.read_text().replace('adapter.py"]', 'adapter.py", "{colour}"]')
-    toml.write_text(f'{told}\n[parameters.colour]\nhelp = "the colour of its light"\n')
+    text = toml.read_text().replace('adapter.py"]', 'adapter.py", "{colour}"]')
+    toml.write_text(f'{text}\n[parameters.colour]\nhelp = "the colour of its light"\n')
     code, out, _ = conform("test", "--adapter", "lamp", "--set", "colour=red")
     assert code == 0
     assert "conform run --target lamp --suite build/full --set colour=red`" in out

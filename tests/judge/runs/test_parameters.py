@@ -39,16 +39,16 @@ def judge(conform, chosen, tiny_toy_suite):
     return run
 
 
-def described(place):
+def describe(place):
     return json.loads((Path(place) / "run.json").read_text(encoding="utf-8"))
 
 
 def test_an_adapter_gets_the_value_that_is_given_else_the_default(judge):
     assert judge(out="plain")[0] == 0
     assert judge(*GIVEN, out="given")[0] == 1
-    assert described("plain")["parameters"] == {"mode": "faithful"}
-    assert described("given")["parameters"] == {"mode": "wrong_error"}
-    assert shlex.join(GIVEN) in shlex.join(described("given")["command"])
+    assert describe("plain")["parameters"] == {"mode": "faithful"}
+    assert describe("given")["parameters"] == {"mode": "wrong_error"}
+    assert shlex.join(GIVEN) in shlex.join(describe("given")["command"])
 
 
 def test_a_replay_takes_the_values_of_the_run_when_none_are_given(conform, judge):
@@ -67,17 +67,17 @@ def test_a_run_starts_again_when_a_value_is_another(judge):
 
 
 @pytest.mark.parametrize(
-    ("options", "told"),
+    ("options", "sentence"),
     [
         (("--set", "mdoe=x"), "chosen has no parameter 'mdoe'; it has mode; did you mean mode?"),
         (("--set", "mode"), "'mode' is not NAME=VALUE, as in url=localhost:6379"),
         ((*GIVEN, *GIVEN), "--set mode=... is there twice; leave one out"),
     ],
 )
-def test_a_wrong_option_is_refused_with_one_sentence(judge, options, told):
+def test_a_wrong_option_is_refused_with_one_sentence(judge, options, sentence):
     code, out, err = judge(*options)
     assert (code, out) == (2, "")
-    assert told in err
+    assert sentence in err
 
 
 def test_a_value_must_be_given_where_there_is_no_default(judge, chosen, conform):

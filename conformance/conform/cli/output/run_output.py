@@ -22,7 +22,6 @@ from conform.cli.output.missing_operations import (
     next_step,
     trouble,
 )
-from conform.cli.output.set_options import write_set
 from conform.cli.output.walks_told import (
     count_walks,
     explain_walks,
@@ -30,6 +29,7 @@ from conform.cli.output.walks_told import (
     list_walks,
     name_walks,
 )
+from conform.cli.set_options import write_set
 from conform.console.terminal import columns, number, one_line, out, plural, shorten
 from conform.judging.refutations import EXCEPTION, explain_refusal
 from conform.runs.canaries import trust

@@ -20,8 +20,8 @@ from conform.adapters.leftover_state import sample_of
 from conform.adapters.operation_trials import trials_of
 from conform.adapters.projects import model_folders
 from conform.adapters.targets import java, model_values, prepare, target, targets
-from conform.cli.output.set_options import add_set, read_set
 from conform.cli.output.staleness import older_than_charter
+from conform.cli.set_options import add_set, read_set
 from conform.console.errors import BadSuite, ConformError
 from conform.console.extras import is_installed, remedy
 from conform.console.terminal import columns, out, out_json, say

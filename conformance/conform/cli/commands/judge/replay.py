@@ -15,8 +15,8 @@ from charter.formats.adapter import is_fault
 from charter.formats.canonical import Json
 from charter.formats.labels import legend
 from charter.formats.opaque import OpaqueTypes
-from charter.formats.parameters import other_than_default
 from charter.formats.reading import own_calls, own_list, own_object
+from charter.formats.target import other_than_default
 from charter.formats.vector import Vector
 from charter.formats.verdict import Kind, Severity, Verdict
 from conform.adapters.prepared import digest_prepared
@@ -24,8 +24,8 @@ from conform.adapters.sources import files_digest, sources_digests
 from conform.adapters.targets import name_lookup
 from conform.cli.output.explain_finding import example_of
 from conform.cli.output.overlay import releases_of
-from conform.cli.output.set_options import add_set, read_set, write_set
 from conform.cli.output.staleness import older_suite
+from conform.cli.set_options import add_set, read_set, write_set
 from conform.console.errors import BadSuite, ConformError
 from conform.console.terminal import one_line, out, out_json, plural, say
 from conform.judging.differ import image_paths, paths, value_at

@@ -11,9 +11,9 @@ from conform.adapters.targets import target
 from conform.cli.output.numbers import count
 from conform.cli.output.overlay import overlay_warnings, releases_of
 from conform.cli.output.run_output import show
-from conform.cli.output.set_options import add_set, read_set
 from conform.cli.output.staleness import older_than_charter
 from conform.cli.output.walk_options import add_walks, read_walks
+from conform.cli.set_options import add_set, read_set
 from conform.console.errors import CannotPrepare, ConformError
 from conform.console.extras import need
 from conform.console.terminal import out_json, say

@@ -38,19 +38,13 @@ from conform.cli.output.numbers import count_or_all
 from conform.cli.output.overlay import overlay_warnings, releases_of
 from conform.cli.output.run_output import UNLOADED, near, show, write_command
 from conform.cli.output.search_note import costing
-from conform.cli.output.set_options import (
-    add_set,
-    need_declared,
-    read_set,
-    select_declared,
-    write_set,
-)
 from conform.cli.output.story import show_story
 from conform.cli.output.suite_gaps import explain_unasked, list_untold, mutants_told, not_seen
 from conform.cli.output.tested import Tested
 from conform.cli.output.vacuity import show_unmet
 from conform.cli.output.walk_options import add_walks, read_walks
 from conform.cli.output.written_types import list_outdated_types
+from conform.cli.set_options import add_set, read_set, select_declared, write_set
 from conform.console.errors import ConformError, UnknownTarget
 from conform.console.extras import is_installed, remedy
 from conform.console.progress import searching, tasks
@@ -123,9 +117,7 @@ def _run(project: Project, arguments: argparse.Namespace) -> int:
     for path in charters:
         api.need_place_of_questions(path)
     tested = Tested(arguments.json, arguments.most, inside, arguments.go_on, read_walks(arguments),
-                    read_set(arguments.parameters))  # fmt: skip
-    for name in tested.parameters:
-        need_declared(name, chosen)
+                    read_set(arguments.parameters, chosen))  # fmt: skip
     models = {path: _check(path, tested) for path in charters}
     runs: list[Finished] = []
     if tested.exit_code in (0, 4):

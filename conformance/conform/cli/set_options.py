@@ -5,8 +5,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Collection, Mapping, Sequence
 
-from charter.formats.parameters import unknown_parameter
-from charter.formats.target import Target
+from charter.formats.target import Target, write_unknown
 from conform.console.errors import BadParameter
 
 
@@ -26,12 +25,17 @@ def assignment(text: str) -> tuple[str, str]:
     return name, value
 
 
-def read_set(given: Sequence[tuple[str, str]]) -> dict[str, str]:
-    """The values that are given. Raises `BadParameter` if one is given twice."""
+def read_set(
+    given: Sequence[tuple[str, str]], targets: Collection[Target] | None = None
+) -> dict[str, str]:
+    """The values that are given. Raises `BadParameter` if one is given twice, or if none of the
+    `targets` declares it."""
     names = [name for name, _ in given]
     for name in names:
         if names.count(name) > 1:
             raise BadParameter(f"--set {name}=... is there twice; leave one out")
+        if targets is not None:
+            _need_declared(name, targets)
     return dict(given)
 
 
@@ -40,13 +44,13 @@ def write_set(given: Mapping[str, str]) -> tuple[str, ...]:
     return tuple(part for name, value in given.items() for part in ("--set", f"{name}={value}"))
 
 
-def need_declared(name: str, targets: Collection[Target]) -> None:
+def _need_declared(name: str, targets: Collection[Target]) -> None:
     """Raises `BadParameter` for a name that none of the targets declares."""
     known = {one.name for target in targets for one in target.parameters}
     if name not in known:
         ids = [target.id for target in targets]
         who = ids[0] if len(ids) == 1 else "the project"
-        raise BadParameter(unknown_parameter(who, name, sorted(known)))
+        raise BadParameter(write_unknown(who, name, sorted(known)))
 
 
 def select_declared(given: Mapping[str, str], target: Target) -> dict[str, str]:

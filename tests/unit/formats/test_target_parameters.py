@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from charter.formats.parameters import (
+from charter.formats.target import (
     TargetParameter,
     other_than_default,
     parameter_values,
@@ -23,7 +23,7 @@ def test_parameters_are_read_when_a_command_has_them():
 
 
 @pytest.mark.parametrize(
-    ("table", "told"),
+    ("table", "sentence"),
     [
         ([], "'parameters' is no table; begin each of them with [parameters.NAME]"),
         ({"url": "x"}, "the parameter 'url' is no table; begin it with [parameters.url]"),
@@ -36,8 +36,8 @@ def test_parameters_are_read_when_a_command_has_them():
          " {port} where its value goes"),
     ],
 )  # fmt: skip
-def test_a_table_is_refused_when_it_is_wrong(table, told):
-    with pytest.raises(ValueError, match=re.escape(told)):
+def test_a_table_is_refused_when_it_is_wrong(table, sentence):
+    with pytest.raises(ValueError, match=re.escape(sentence)):
         read_parameters(table, COMMANDS)
 
 
@@ -49,13 +49,13 @@ def test_values_are_the_given_ones_when_they_are_given_and_else_the_defaults():
 
 
 @pytest.mark.parametrize(
-    ("declared", "given", "told"),
+    ("declared", "given", "sentence"),
     [
         ((URL,), {}, "redis needs the parameter 'url': --set url=VALUE (the server)"),
         ((URL,), {"ulr": "a"}, "redis has no parameter 'ulr'; it has url; did you mean url?"),
         ((), {"url": "a"}, "redis has no parameter 'url'; no adapter.toml declares one"),
     ],
 )
-def test_one_sentence_says_what_is_wrong_when_a_value_is_unknown_or_missing(declared, given, told):
-    with pytest.raises(ValueError, match=f"^{re.escape(told)}$"):
+def test_a_value_is_refused_when_it_is_unknown_or_missing(declared, given, sentence):
+    with pytest.raises(ValueError, match=f"^{re.escape(sentence)}$"):
         parameter_values("redis", declared, given)
