@@ -21,7 +21,9 @@ from charter.semantics.machine import Machine
 from charter.suites.proofs import list_searched, list_unsearched, proof_instances
 
 if TYPE_CHECKING:
+    from charter.formats.vector import Question
     from charter.project.without_errors import BrokenDeclaration
+    from charter.suites.keep import KeptQuestion
     from charter.suites.search_results import Found
     from charter.suites.subject import Subject
 
@@ -222,6 +224,17 @@ def left_out(charter: Path, model: ir.Model, component: str, variant: str = "") 
     """The instances of a component that the search for questions left out, as they have more than
     so many states. `model` is that of the whole charter."""
     return _read_search(charter, model, component, variant).still_left_out(model, component)
+
+
+def keep_question(charter: Path, question: Question, title: str) -> KeptQuestion:
+    """Write a question that failed on an implementation next to its charter, so that the small
+    suite has it once it is made again. Raises as `make_suite` does."""
+    from charter.suites import keep, make, search_results
+
+    variant, component = question.variant, question.component
+    about = make.open_subject(charter, read_sources(charter), variant, component)
+    folder = search_results.place(charter, variant, about.inside)
+    return keep.keep_question(about, folder, question, title)
 
 
 def _read_search(charter: Path, model: ir.Model, component: str, variant: str) -> Found:

@@ -11,7 +11,7 @@ from charter.formats.canonical import Json
 from charter.formats.limits import TargetLimit, read_noted_limits
 from charter.formats.reading import mapping, texts
 
-_LEFT_OUT = frozenset({"types", "rejudged", "continued", "walks", "parameters"})
+_LEFT_OUT = frozenset({"types", "rejudged", "continued", "walks", "parameters", "remembered"})
 """Fields that run.json has only if they are not empty."""
 WALKS_OF_BLOCK = 64
 """The walks that are chosen together; a block of them is a bucket of a run."""
@@ -61,7 +61,8 @@ NO_WALKS = WalkSettings()
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunDescription:
     """The content of run.json: target, adapter, suite, and what verdicts depend on. `models`,
-    `adapter`, `sources` and `prepared` are digests of files. `sources` is None if adapter.toml
+    `adapter`, `sources` and `prepared` are digests of files, `remembered` is one of the questions
+    that come before the suite. `sources` is None if adapter.toml
     names none: then the implementation may be another one each time. A field that an earlier
     version did not write (`lacks`) is empty."""
 
@@ -103,12 +104,14 @@ class RunDescription:
     continued: int = 0
     walks: WalkSettings = NO_WALKS
     parameters: Mapping[str, str] = field(default_factory=dict)
+    remembered: str = ""
     lacks: frozenset[str] = frozenset()
 
     @property
     def suite_buckets(self) -> int:
-        """The number of buckets with vectors of the suite; those with walks come after them."""
-        return self.buckets - self.walks.blocks
+        """The number of buckets with vectors of the suite; those with walks come after them,
+        and the one with remembered questions is the last."""
+        return self.buckets - self.walks.blocks - bool(self.remembered)
 
     @classmethod
     def read(cls, held: Mapping[str, Json]) -> RunDescription:

@@ -3,8 +3,8 @@ search bounds for open obligations.
 
 A search takes minutes and needs a solver; answering its questions takes seconds. So the questions
 are committed (`found/*.jsonl` beside the charter), and answers and covered obligations are computed
-from the charter when needed. `findings.jsonl` is edited by hand: questions for findings on
-implementations that no search leads to.
+from the charter when needed. No search writes `findings.jsonl`: it has questions for findings on
+implementations that no search leads to, by hand or by `conform keep`.
 """
 
 from __future__ import annotations
@@ -33,8 +33,9 @@ from charter.suites.proofs import list_searched, partial
 from charter.vectors.ledger import Searched
 
 FOLDER = "found"
-QUESTIONS = ("exploration.jsonl", "findings.jsonl", "solver.jsonl")
-_FILES = {"solver": "solver.jsonl", "finding": "findings.jsonl"}
+FILE_OF_FINDINGS = "findings.jsonl"
+QUESTIONS = ("exploration.jsonl", FILE_OF_FINDINGS, "solver.jsonl")
+_FILES = {"solver": "solver.jsonl", "finding": FILE_OF_FINDINGS}
 PROOFS = "proofs.json"
 
 _COMMENT = re.compile(r'("[^"\n]*")|--[^\n]*')
@@ -283,7 +284,7 @@ def _explain_damage(path: Path) -> Iterator[None]:
 def _remedy(path: Path) -> str:
     """What to do about a damaged file in a folder of search results."""
     if path.name == _FILES["finding"]:
-        return "this file is written by hand: mend the line, or remove it"
+        return "no search writes this file: mend the line, or remove it"
     above = [*path.parts[:-1]]
     at = len(above) - 1 - above[::-1].index(FOLDER) if FOLDER in above else len(above) - 1
     beside, inside = Path(*above[:at]), above[at + 1 :]

@@ -19,6 +19,7 @@ _PROJECT = {
 _JUDGE = {
     "run": "judge an implementation",
     "replay": "run one vector on an implementation, and show every step",
+    "keep": "keep a question that failed, so that the suite has it",
     "rejudge": "judge the observations of an earlier run by another suite",
     "compare": "show where two runs behaved differently",
     "report": "write a report of runs, as a static site",

@@ -74,9 +74,16 @@ def answer_item(
 ) -> VectorItem | None:
     """A question with the answer that the model gives it; None if it gives none."""
     try:
-        answer = answer_of(model, question, opaque)
+        return answer_question(model, question, opaque)
     except CannotAnswer:
         return None
+
+
+def answer_question(
+    model: JudgeModel, question: Mapping[str, Json], opaque: OpaqueTypes
+) -> VectorItem:
+    """A question with the answer that the model gives it. Raises `CannotAnswer`."""
+    answer = answer_of(model, question, opaque)
     names = sorted({str(call["operation"]) for call in own_calls(question)})
     return VectorItem(
         canonical.digest(dict(question)),

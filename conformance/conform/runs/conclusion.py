@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 
 from charter.formats.canonical import Json
 from charter.formats.opaque import OpaqueTypes
-from charter.formats.reading import own_number
+from charter.formats.reading import own_number, own_object
 from charter.formats.run import RunFinding
 from charter.formats.run_description import RunDescription
 from conform.judging import model
@@ -19,6 +19,7 @@ from conform.runs.canaries import canaries
 from conform.runs.canaries.walk_canaries import canaries_of_walks
 from conform.runs.entry_widths import allowing_both
 from conform.runs.extent import extent_of_run
+from conform.runs.failures.remembered import record_run, remember
 from conform.runs.findings.adapter_failures import adapter_trouble
 from conform.runs.findings.baseline import Baseline, write_baseline
 from conform.runs.findings.failing_operation import with_steps
@@ -32,8 +33,8 @@ from conform.runs.options import RunOptions
 from conform.runs.run_context import RunContext
 from conform.runs.run_json import list_changed
 from conform.runs.select import ResolvedRun, variables
-from conform.runs.selection import AskedVerdicts, record_failed
 from conform.runs.shrink import find_given_states, with_shrunk
+from conform.runs.walk_counts import OF_REMEMBERED
 from conform.storage.bucket_store import RunFolder
 from conform.suites.cache import Suite
 
@@ -89,8 +90,8 @@ def finish(run: JudgedRun, options: RunOptions) -> Finished:
     intended = replace(intended, wish=wish, stopped=has_stopped(folder))
     extent = extent_of_run(folder, suite, intended, of_suite.verdicts, options.older)
     target = run.resolved.prepared.target
-    asked = AskedVerdicts.of(of_suite, options.baseline.known)
-    unsteady = record_failed(target, run.about, asked)
+    apart = of_suite, rows.of_bucket(context.last_bucket)
+    recorded = record_run(target, run.about, apart, options.baseline.known)
     starts = find_given_states(of_suite.deviations, suite)
     found = FoundByRun.of(rows, of_suite, starts, RunLimits.of(run.about))
     changed = options.baseline.find_changed(
@@ -102,7 +103,7 @@ def finish(run: JudgedRun, options: RunOptions) -> Finished:
     inputs = summary.ConclusionInputs(
         tuple(entries), stale, options.strict, extent, findings, baseline,
         {} if options.update_baseline else changed, suite.manifest.digest,
-        list_changed(run.about, run.resolved), unsteady,
+        list_changed(run.about, run.resolved), recorded.unsteady,
         allowing_both(counts.entry_steps, suite.manifest.models.charter, target.overlay),
     )  # fmt: skip
     pairs = summary.distinct_pairs(folder)
@@ -116,6 +117,9 @@ def finish(run: JudgedRun, options: RunOptions) -> Finished:
         adapter_trouble(rows.verdicts, intended.allowed), context.start, vectors
     )
     keep(vectors, concluded, rows.verdicts)
+    if told := concluded.get(OF_REMEMBERED):
+        concluded[OF_REMEMBERED] = {**own_object(told), "dropped": [*recorded.dropped]}
+    remember(target, run.about, findings, concluded["adapter_trouble"], vectors)
     trusted = concluded["trusted"]
     folder.write_json("canaries.json", {"trusted": trusted, "canaries": counts.canaries})
     folder.finish(concluded)

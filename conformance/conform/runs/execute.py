@@ -24,6 +24,8 @@ from conform.runs.engines.bucket import empty_bucket
 from conform.runs.engines.choose import engine_for, starting_spark
 from conform.runs.engines.cluster import is_local
 from conform.runs.engines.progress_notes import JudgedSoFar
+from conform.runs.failures.record import read_record
+from conform.runs.failures.remembered import Remembered, choose_remembered, forget_gone
 from conform.runs.make_run_context import context_of, list_prefixes
 from conform.runs.options import RunOptions
 from conform.runs.resume import explain_interrupt, folder_at, lock, start_or_resume
@@ -38,7 +40,7 @@ from conform.runs.select import (
     no_ranges,
     prepare_run,
 )
-from conform.runs.selection import SuitePart, all_asked_told, part_of, read_failed
+from conform.runs.selection import SuitePart, all_asked_told, part_of
 from conform.storage.bucket_store import RunFolder
 from conform.suites.cache import Suite
 
@@ -68,12 +70,16 @@ def run_target(
     resolved = prepare_run(chosen, ranges)
     suite, prepared = resolved.suite, resolved.prepared
     check_fits(suite, prepared)
-    failed = frozenset(read_failed(prepared.target, prepared.release))
+    failed = frozenset(read_record(prepared.target, prepared.release).vectors)
     part = part_of(suite, options.wanted, failed)
     if told := all_asked_told(options.wanted, part):
         say(told)
+    asked_again = choose_remembered(resolved, options.wanted)
+    for sentence in forget_gone(prepared.target, prepared.release, asked_again.gone):
+        say(sentence)
     selection = part.json(options.wanted)
     digests = file_digests(resolved)  # an adapter may change files when it is started
+    digests = replace(digests, remembered=asked_again.digest)
     with contextlib.closing(StdioConnection(prepared.start)) as greeted:
         about = describe_run(greeted, resolved, digests, options, say)
         if spark is not None:
@@ -87,18 +93,20 @@ def run_target(
         with lock(folder):
             about = start_or_resume(folder, about, say, options.go_on)
             with explain_interrupt(folder, about, say):
-                begun = _Begun(folder, about, part, began, say, spark, greeted)
+                begun = _Begun(folder, about, part, asked_again, began, say, spark, greeted)
                 return _run_into(begun, resolved, options)
 
 
 @dataclass(frozen=True, slots=True)
 class _Begun:
-    """A run that has begun: its folder, run.json, the vectors to ask, the time, what is called
-    with sentences for the user, Spark if it is the engine, and the adapter that was greeted."""
+    """A run that has begun: its folder, run.json, the vectors to ask, those that are
+    remembered, the time, what is called with sentences for the user, Spark if it is the engine, and
+    the adapter that was greeted."""
 
     folder: RunFolder
     about: RunDescription
     part: SuitePart
+    remembered: Remembered
     time: float
     say: Callable[[str], None]
     spark: StartingSpark | None
@@ -122,6 +130,7 @@ def _run_into(begun: _Begun, resolved: ResolvedRun, options: RunOptions) -> Fini
         chosen, only=part.only, failed=part.failed, controls=part.controls,
         first=options.wanted.first, known=options.baseline.known, walks=options.walks,
         prefixes=list_prefixes(resolved.suite) if options.walks else (),
+        remembered=begun.remembered.items,
     )  # fmt: skip
     spent = _judge_all(resolved.suite, context, options, begun)
     asked = _count_asked(context, part)
@@ -153,7 +162,7 @@ def _judge(
 ) -> float:
     """Judge some buckets with the engine of the run; returns the seconds this took."""
     title = f"{options.target} {context.start.release}".strip()
-    total = _count_asked(context, begun.part) + context.walks.count
+    total = _count_asked(context, begun.part) + context.walks.count + len(context.remembered)
     with bar(title, total, JudgedSoFar(begun.folder)) as progress:
         began = time.time()
         if begun.spark is None:

@@ -32,6 +32,7 @@ from conform.runs.obligations import (
     ledger_of,
     read_obligations,
 )
+from conform.runs.walk_counts import is_of_suite
 from conform.storage.arrow import pa
 from conform.storage.bucket_store import RunFolder
 from conform.suites.cache import Suite
@@ -122,7 +123,7 @@ def extent_of_run(
     folder: RunFolder, suite: Suite, scope: ComparedScope, verdicts: pa.Table, older: str
 ) -> Extent:
     """The extent of a run, from its committed buckets and their verdicts. Raises `BadSuite`."""
-    committed = [bucket for bucket in folder.read_committed().values() if "walks" not in bucket]
+    committed = [bucket for bucket in folder.read_committed().values() if is_of_suite(bucket)]
     imageless = sum(own_number(content.get("imageless", 0)) for content in committed)
     return extent_of(suite, scope, verdicts, imageless, older)
 

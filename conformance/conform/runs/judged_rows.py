@@ -34,6 +34,14 @@ class JudgedRows:
         )
         return JudgedRows(verdicts, deviations)
 
+    def of_bucket(self, bucket: int) -> JudgedRows:
+        """Those of one bucket; none if there is no such bucket."""
+        verdicts, deviations = (
+            table.filter(pc.equal(table["bucket"], bucket))
+            for table in (self.verdicts, self.deviations)
+        )
+        return JudgedRows(verdicts, deviations)
+
 
 def of_kinds(verdicts: pa.Table, kinds: Iterable[str]) -> pa.Table:
     """The verdicts of some kinds."""

@@ -44,7 +44,7 @@ from conform.runs.run_json import digest_models
 from conform.runs.select import Ranges, models_of, no_ranges
 from conform.runs.selection import SuiteFilter
 from conform.runs.shrink import find_given_states
-from conform.runs.walk_counts import WalkCounts
+from conform.runs.walk_counts import OF_REMEMBERED, WalkCounts
 from conform.storage.bucket_store import RunFolder
 from conform.storage.observations import observations
 from conform.storage.tables import OF_WALKS
@@ -223,8 +223,12 @@ def _add_observed(
 
 
 def _walks(job: _Rejudging, bucket: int) -> None:
-    """Judge the walks of a bucket that are kept whole, each with the answer of today's model."""
-    began, tally, counts = time.time(), Tally(), WalkCounts()
+    """Judge what is kept whole of a bucket of walks, or of remembered questions, each with the
+    answer of today's model."""
+    about = job.about
+    is_walk = bucket < about.suite_buckets + about.walks.blocks
+    began, tally = time.time(), Tally()
+    counts = WalkCounts() if is_walk else WalkCounts(OF_REMEMBERED)
     judge, models, tally.walks = _judge(job), siblings(job.context), counts
     every = job.old.bucket(OF_WALKS, bucket).to_pylist()
     charter, opaque = model.load(job.context.model), job.context.opaque

@@ -28,6 +28,7 @@ _SAME = {
     "target": "target", "release": "release", "suite": "suite", "spec_digest": "charter",
     "limit": "limit", "selection": "selection", "walks": "walks",
     "parameters": "parameters",
+    "remembered": "remembered questions",
     "implementation": "implementation", "component": "component",
     "overlay": "overlay", "entries": "overlay's entries",
     "buckets": "number of buckets", **DIGESTS,

@@ -31,7 +31,8 @@ class RunContext:
     `component` is what questions say of the component, `prefixes` are questions from the first
     state, which walks may begin with.
 
-    `walks` are those of the run, whose buckets come after the `suite_buckets`.
+    `walks` are those of the run, whose buckets come after the `suite_buckets`. The last bucket is
+    that of the `remembered` questions, if there are any.
 
     `only` are the vectors to judge (None: all); the inline engine asks those in `failed` first.
     `controls` are used for canaries of a bucket in which no vector conforms. `first`: nothing more
@@ -62,6 +63,12 @@ class RunContext:
     suite_buckets: int = 0
     component: Mapping[str, Json] = field(default_factory=dict)
     prefixes: tuple[bytes, ...] = ()
+    remembered: tuple[VectorItem, ...] = ()
+
+    @property
+    def last_bucket(self) -> int:
+        """The number of the bucket with remembered questions."""
+        return self.suite_buckets + self.walks.blocks
 
     @property
     def opaque(self) -> OpaqueTypes:

@@ -66,7 +66,7 @@ def describe_run(
         not_compared=chosen.not_compared,
         limits=chosen.limits_of(prepared.release),
         engine=options.engine,
-        buckets=suite.buckets + options.walks.blocks,
+        buckets=suite.buckets + options.walks.blocks + bool(digests.remembered),
         walks=options.walks,
         parameters=prepared.parameters,
         limit=options.limit,

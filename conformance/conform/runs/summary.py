@@ -17,7 +17,7 @@ from conform.runs.entry_widths import EntrySteps
 from conform.runs.extent import Extent
 from conform.runs.findings.baseline import NO_BASELINE, Baseline
 from conform.runs.not_compared import saw_all
-from conform.runs.walk_counts import WalkCounts
+from conform.runs.walk_counts import OF_REMEMBERED, OF_WALKS, WalkCounts, is_of_suite
 from conform.storage.bucket_store import RunFolder
 
 
@@ -44,11 +44,12 @@ class RunCounts:
     images_show: set[str] = field(default_factory=set)
     images_lack: set[str] = field(default_factory=set)
     walks: WalkCounts = field(default_factory=WalkCounts)
+    remembered: WalkCounts = field(default_factory=lambda: WalkCounts(OF_REMEMBERED))
 
     def add(self, bucket: Mapping[str, Json]) -> None:
-        if "walks" in bucket:
-            self.walks.join(bucket["walks"])
-        else:
+        self.walks.join(bucket.get(OF_WALKS))
+        self.remembered.join(bucket.get(OF_REMEMBERED))
+        if is_of_suite(bucket):
             self.vectors += own_number(bucket["vectors"])
             self.verdicts.update(_table(bucket["verdicts"]))
         self.judged_steps += own_number(bucket["judged_steps"])
@@ -135,7 +136,7 @@ def conclude(
     return {
         "verdicts": {str(kind): counts.verdicts[kind] for kind in Kind},
         "vectors": counts.vectors,
-        **({"walks": counts.walks.json()} if any(counts.walks.counts.values()) else {}),
+        **_apart(counts),
         **inputs.extent.json(),
         "broken_batches": counts.broken_batches,
         "unexplained_breaks": list(counts.unexplained_breaks),
@@ -165,6 +166,18 @@ def conclude(
         "skipped_canaries": trust.list_skipped(canaries),
         "reasons": list(reasons),
     }
+
+
+def _apart(counts: RunCounts) -> dict[str, Json]:
+    """What was judged besides the suite."""
+    found: dict[str, Json] = {}
+    if any(counts.walks.counts.values()):
+        found[OF_WALKS] = counts.walks.json()
+    if any(counts.remembered.counts.values()):
+        held = counts.remembered
+        kinds: dict[str, Json] = {**dict(sorted(held.verdicts.items()))}
+        found[OF_REMEMBERED] = {"count": held.counts["walks"], "verdicts": kinds, "dropped": []}
+    return found
 
 
 def _of_entries(
@@ -226,8 +239,9 @@ def _exit(
         reasons.append((1, f"{plural(strictly, 'deviation')} from the charter (--strict)"))
     if inputs.extent.missing:
         reasons.append((3, inputs.extent.tell()))
-    if unjudged := counts.walks.tell_unjudged():
-        reasons.append((3, unjudged))
+    for apart in (counts.remembered, counts.walks):
+        if unjudged := apart.tell_unjudged():
+            reasons.append((3, unjudged))
     doubts = [(3, sentence) for sentence in untrusted]
     # Where canaries were not possible, the reason for that is what the run found.
     doubted = bool(counts.unexplained_breaks) or trust.has_misbehaved(_canaries(counts))

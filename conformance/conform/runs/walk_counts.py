@@ -8,9 +8,11 @@ from dataclasses import dataclass, field
 
 from charter.formats.canonical import Json
 from charter.formats.reading import own_number
-from charter.formats.verdict import JUDGED
+from charter.formats.verdict import JUDGED, Kind
 from conform.storage.tables import WALKS, DatasetRows
 
+OF_WALKS, OF_REMEMBERED = "walks", "remembered"
+"""What the summary of a bucket has that is not of the suite."""
 _NUMBERS = ("walks", "steps", "performed", "varying", "kept", "cut", "not_kept")
 
 
@@ -19,8 +21,9 @@ class WalkCounts:
     """How many walks were judged, with how many `steps`. The adapter `performed` more of them if
     the questions grew. `varying` answered an earlier step otherwise in a longer question, `kept`
     are whole, the time `cut` so many blocks. An earlier run had `not_kept` so many, which were not
-    judged again. `rows` are the rows of a bucket."""
+    judged again. `rows` are the rows of a bucket. Remembered questions are counted alike (`of`)."""
 
+    of: str = OF_WALKS
     counts: Counter[str] = field(default_factory=Counter)
     verdicts: Counter[str] = field(default_factory=Counter)
     rows: DatasetRows = field(default_factory=lambda: DatasetRows(WALKS))
@@ -34,15 +37,23 @@ class WalkCounts:
             self.verdicts.update({name: own_number(count) for name, count in verdicts.items()})
 
     def tell_unjudged(self) -> str:
-        """That walks were not judged, by kind; "" if all were."""
-        lost = {kind: n for kind, n in sorted(self.verdicts.items()) if n and kind not in JUDGED}
+        """That some were not judged, by kind; "" if all were. A remembered question may ask for
+        what the adapter does not claim any more."""
+        walks = self.of == OF_WALKS
+        fine = {*JUDGED} if walks else {*JUDGED, Kind.UNSUPPORTED}
+        lost = {kind: n for kind, n in sorted(self.verdicts.items()) if n and kind not in fine}
         if not lost:
             return ""
         listed = ", ".join(f"{n} {kind.replace('_', ' ')}" for kind, n in lost.items())
-        count = sum(lost.values())
-        return f"{count} {'walk was' if count == 1 else 'walks were'} not judged: {listed}"
+        count, noun = sum(lost.values()), "walk" if walks else "remembered question"
+        return f"{count} {noun}{' was' if count == 1 else 's were'} not judged: {listed}"
 
     def json(self) -> dict[str, Json]:
         """As a commit file and summary.json have them."""
         counted: dict[str, Json] = {name: self.counts[name] for name in _NUMBERS}
         return {**counted, "verdicts": dict(sorted(self.verdicts.items()))}
+
+
+def is_of_suite(bucket: Mapping[str, Json]) -> bool:
+    """Whether the summary of a bucket counts vectors of the suite."""
+    return not bucket.keys() & {OF_WALKS, OF_REMEMBERED}

@@ -12,10 +12,10 @@ import orjson
 from charter.formats.run_description import RunDescription
 from charter.formats.verdict import Verdict
 from conform.runs.extent import Extent, extent_of
+from conform.runs.failures.record import AskedVerdicts, record_failed
 from conform.runs.not_compared import CHOSEN, NOT_ASKED, ComparedScope
 from conform.runs.run_json import list_changed
 from conform.runs.select import variables
-from conform.runs.selection import AskedVerdicts, record_failed
 from conform.storage.arrow import pa
 from conform.testing.implementation import VectorJudge
 

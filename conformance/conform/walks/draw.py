@@ -78,7 +78,7 @@ class ArgumentDrawer:
             case "map":
                 return self._map(kind, elements)
             case "int":
-                low, high = (self._limit(limit) for limit in kind.names)
+                low, high = (self.world.read_limit(limit) for limit in kind.names)
                 return self.chance.randint(low, max(low, high))
             case _:
                 return self.chance.choice(self._domain(kind))
@@ -94,17 +94,10 @@ class ArgumentDrawer:
             case "sort":
                 return self.world.sorts[kind.names[0]]
             case "int" if kind.names:
-                low, high = (self._limit(limit) for limit in kind.names)
+                low, high = (self.world.read_limit(limit) for limit in kind.names)
                 return range(low, high + 1)
             case _:
                 return ()
-
-    def _limit(self, limit: str) -> int:
-        """The value of a limit: a number, a constant, or a constant and a number."""
-        cut = max(limit.find("+"), limit.find("-"))
-        name, rest = (limit, "0") if cut < 0 else (limit[:cut], limit[cut:])
-        start = int(name or 0) if name.isdigit() or not name else self.world.consts[name]
-        return start + int(rest)
 
     def _items(self, kind: DeclaredType, elements: Elements) -> Json:
         ((_, inner),) = kind.parts
@@ -116,7 +109,7 @@ class ArgumentDrawer:
             most = self.chance.randint(0, len(domain))
             return self.chance.sample(list(domain), most)
         if kind.kind == "list" and kind.names and kind.names != ("distinct",):
-            size = self.chance.randint(0, max(0, self._limit(kind.names[0])))
+            size = self.chance.randint(0, max(0, self.world.read_limit(kind.names[0])))
         items = [self._value(inner, elements) for _ in range(size)]
         if kind.kind == "list" and kind.names != ("distinct",):
             return items

@@ -35,6 +35,14 @@ class OfferedWorld:
         """Sorts and constants, as a model reads them."""
         return self.sorts, self.consts
 
+    def read_limit(self, limit: str) -> int:
+        """The value of a limit of a type: a number, a constant, or a constant and a number. Raises
+        KeyError for a constant that has no value here."""
+        cut = max(limit.find("+"), limit.find("-"))
+        name, rest = (limit, "0") if cut < 0 else (limit[:cut], limit[cut:])
+        start = int(name or 0) if name.isdigit() or not name else self.consts[name]
+        return start + int(rest)
+
 
 @dataclass(frozen=True, slots=True)
 class Offered:

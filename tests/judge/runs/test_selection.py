@@ -7,7 +7,8 @@ import pyarrow.parquet
 import pytest
 
 from conform.adapters.targets import target
-from conform.runs.selection import SuiteFilter, SuitePart, all_asked_told, read_failed
+from conform.runs.failures.record import read_record
+from conform.runs.selection import SuiteFilter, SuitePart, all_asked_told
 
 
 @pytest.fixture
@@ -105,7 +106,7 @@ def test_everything_is_asked_when_what_failed_is_not_in_the_suite(ran, tiny_toy_
     """A suite that was made again may have none of the vectors that failed."""
     ran("wrong_error", suite=tiny_toy_suite)
     (record,) = tmp_path.rglob("failed/*.json")
-    record.write_text(json.dumps(["0" * 20]))
+    record.write_text(json.dumps({"vectors": {"0" * 20: ""}, "questions": []}))
     code, told = ran("wrong_error", "--last-failed", suite=tiny_toy_suite)
     assert (code, told["summary"]["judged"], told["summary"]["complete"]) == (1, 5, True)
 
@@ -137,8 +138,8 @@ def test_what_failed_is_that_of_one_release(ran, tiny_toy_suite):
     _, told = ran("wrong_error", suite=tiny_toy_suite, toml=toml)
     chosen = target("fake-wrong_error")
     failed = {row["id"] for row in rows(told) if row["kind"] == "diverges"}
-    assert set(read_failed(chosen, "1.0")) == failed != set()
-    assert read_failed(chosen, "2.0") == {}
+    assert set(read_record(chosen, "1.0").vectors) == failed != set()
+    assert not read_record(chosen, "2.0").vectors
 
 
 def test_a_run_that_stops_at_its_first_finding_says_that_it_is_judged_in_one_process(

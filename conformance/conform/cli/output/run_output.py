@@ -24,10 +24,12 @@ from conform.cli.output.missing_operations import (
 )
 from conform.cli.output.walks_told import (
     count_walks,
+    explain_dropped,
     explain_walks,
     find_walks,
+    list_remembered,
     list_walks,
-    name_walks,
+    name_asked,
 )
 from conform.cli.set_options import write_set
 from conform.console.terminal import columns, number, one_line, out, plural, shorten
@@ -102,7 +104,7 @@ def show(finished: Finished) -> None:
     _show_unknown_constants(counted)
     if told := tell_continued(about.continued):
         out(told)
-    for sentence in explain_walks(counted):
+    for sentence in (*explain_walks(counted), *explain_dropped(counted)):
         out(sentence)
     out(f"run: {near(finished.folder.place)}")
     if told := "" if missing else _next(finished):
@@ -278,7 +280,7 @@ def _lines(counted: Mapping[str, Json]) -> list[tuple[str, str]]:
     lines += [
         (f"  {kind.replace('_', ' ')}", _number(count)) for kind, count in verdicts.items() if count
     ]
-    lines += list_walks(counted)
+    lines += [*list_walks(counted), *list_remembered(counted)]
     lines.append(("steps judged", _number(counted["judged_steps"])))
     if counted["not_judged_steps"]:
         lines.append(("steps not judged", _number(counted["not_judged_steps"])))
@@ -459,8 +461,8 @@ def _last_line(finished: Finished, missing: Sequence[str]) -> str:
         rest = "".join(f"; {part}" for part in parts if part not in ("", *reasons))
         return f"exit {counted['exit']}: {'; '.join(reasons)}{rest}{by}"
     fine = f"fine by {extent.by}" if extent.by else "fine"
-    if walks := name_walks(finished):
-        fine += f" and {walks}" if extent.by else f" by the suite and {walks}"
+    if more := name_asked(finished):
+        fine += f" and {more}" if extent.by else f" by the suite and {more}"
     if extent.wishes:
         fine += f" in the part that was asked ({', '.join(extent.wishes)})"
     known = counted["deviations"]

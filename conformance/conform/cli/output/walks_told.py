@@ -1,4 +1,5 @@
-"""Says what the walks of a run were, and what they found."""
+"""Says what a run did besides its suite, and what that found: walks, and questions that
+are remembered."""
 
 from __future__ import annotations
 
@@ -7,9 +8,11 @@ from collections.abc import Collection, Iterator, Mapping
 import pyarrow.compute as pc
 
 from charter.formats.canonical import Json
-from charter.formats.reading import own_number
+from charter.formats.reading import own_number, texts
 from conform.console.terminal import number, plural
 from conform.runs.conclusion import Finished
+from conform.runs.failures.remembered import DIGITS_SHOWN
+from conform.runs.walk_counts import OF_REMEMBERED
 from conform.storage.tables import OF_WALKS
 
 
@@ -47,11 +50,38 @@ def explain_walks(counted: Mapping[str, Json]) -> Iterator[str]:
         yield f"{plural(lost, 'walk')} that conformed {were} not kept, so not judged again"
 
 
+def list_remembered(counted: Mapping[str, Json]) -> list[tuple[str, str]]:
+    """The rows of remembered questions in the table of a run."""
+    held = counted.get(OF_REMEMBERED)
+    verdicts = held.get("verdicts") if isinstance(held, dict) else None
+    if not isinstance(held, dict) or not isinstance(verdicts, dict):
+        return []
+    kinds = [(f"  {kind.replace('_', ' ')}", number(own_number(count)))
+             for kind, count in verdicts.items()]  # fmt: skip
+    return [("remembered questions", number(own_number(held["count"]))), *kinds]
+
+
+def explain_dropped(counted: Mapping[str, Json]) -> Iterator[str]:
+    """A sentence for each remembered question that is not remembered any more."""
+    held = counted.get(OF_REMEMBERED)
+    for name in texts(held["dropped"]) if isinstance(held, dict) else ():
+        short = name[:DIGITS_SHOWN]
+        yield f"the remembered question {short} does not fail any more, and is dropped"
+
+
+def name_asked(finished: Finished) -> str:
+    """By what a run is fine besides its suite; "" for nothing."""
+    held = finished.summary.get(OF_REMEMBERED)
+    count = own_number(held["count"]) if isinstance(held, dict) else 0
+    again = plural(count, "remembered question") if count else ""
+    return " and ".join(filter(None, (name_walks(finished), again)))
+
+
 def find_walks(finished: Finished, vectors: Collection[str]) -> dict[str, str]:
     """The names of those of some vectors that are walks, such as `walk 1/17`."""
     if not finished.run.walks:
         return {}
-    wanted = pc.field("id").isin(sorted(vectors))
+    wanted = pc.field("id").isin(sorted(vectors)) & (pc.field("walk") >= 0)
     rows = finished.folder.table(OF_WALKS, ("id", "walk"), wanted).to_pylist()
     return {row["id"]: f"walk {finished.run.walks.seed}/{row['walk']}" for row in rows}
 

@@ -338,7 +338,7 @@ def summarise(tally: Tally, bucket: int, began: float, canaries: list[Canary]) -
         "first_verdict": tally.first,
         "seconds": time.time() - began,
         "canaries": [canary.json() for canary in canaries],
-        **({"walks": tally.walks.json()} if tally.walks else {}),
+        **({tally.walks.of: tally.walks.json()} if tally.walks else {}),
     }
 
 

@@ -9,6 +9,7 @@ from conform.adapters.session import BATCH
 from conform.console.interrupts import interrupts_remembered
 from conform.judging.verdict import VectorItem
 from conform.runs.engines.bucket import Pool, empty_bucket, judge_bucket
+from conform.runs.engines.remembered_bucket import judge_remembered
 from conform.runs.engines.walk_bucket import judge_walks
 from conform.runs.run_context import RunContext
 from conform.suites.cache import Suite, bucket_of
@@ -27,11 +28,14 @@ def run(
     try:
         with interrupts_remembered() as check:
             stopped = False
-            for bucket in _put_failed_first(buckets, context.failed, suite.buckets):
+            ordered = _put_failed_first(buckets, context.failed, suite.buckets)
+            for bucket in sorted(ordered, key=lambda one: one != context.last_bucket):
                 if stopped:
                     empty_bucket(bucket, context)
                     continue
-                if bucket >= suite.buckets:
+                if bucket == context.last_bucket:
+                    summary = judge_remembered(bucket, context, pool)
+                elif bucket >= suite.buckets:
                     summary = judge_walks(bucket, context, pool)
                 else:
                     items = _watch(_items(suite, bucket, context.failed), progress)

@@ -22,6 +22,7 @@ from conform.console import errors
 from conform.console.errors import ConformError, Incomplete
 from conform.runs.engines.bucket import judge_bucket, worker_pool
 from conform.runs.engines.cluster import ClusterWatch, is_local, why_lost
+from conform.runs.engines.remembered_bucket import judge_remembered
 from conform.runs.engines.shipping import Shipment, pack
 from conform.runs.engines.walk_bucket import judge_walks
 from conform.runs.run_context import RunContext
@@ -52,10 +53,9 @@ def run(
         job, shared = _BucketJob(context, shipment), copy_buckets(suite, of_suite, context.place)
     try:
         watch = None if local else ClusterWatch(master, lambda: _workers(sent))
-        tasks: list[SharedBucket | int] = [
-            *shared,
-            *(bucket for bucket in buckets if bucket not in of_suite),
-        ]
+        apart = [bucket for bucket in buckets if bucket >= suite.buckets]
+        first = [bucket for bucket in apart if bucket == context.last_bucket]
+        tasks: list[SharedBucket | int] = [*first, *shared, *apart[: len(apart) - len(first)]]
         _collect(sent.parallelize(tasks, len(tasks)).map(job), progress, watch)
     finally:
         if not local:
@@ -104,13 +104,16 @@ class _BucketJob:
         self.shipment = shipment
 
     def __call__(self, shared: SharedBucket | int) -> str:
-        """The summary of the bucket as JSON; one that is only a number is of walks. Raises
+        """The summary of the bucket as JSON; one that is only a number is of walks, or of
+        remembered questions. Raises
         RuntimeError with the error as a token."""
         try:
             context, shipment = self.context, self.shipment
             if shipment is not None:
                 context = shipment.receive(context, Path(SparkFiles.get(shipment.archive)))
-            if isinstance(shared, int):
+            if shared == context.last_bucket:
+                summary = judge_remembered(context.last_bucket, context, worker_pool())
+            elif isinstance(shared, int):
                 summary = judge_walks(shared, context, worker_pool())
             else:
                 summary = judge_bucket(shared.items(), shared.bucket, context, worker_pool())

@@ -1,0 +1,97 @@
+"""`conform keep`."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+from pathlib import Path
+
+from charter import api
+from charter.api.generated import protocols
+from charter.formats.project import Project
+from conform.adapters.projects import project_here
+from conform.adapters.targets import target_of, targets_of
+from conform.cli.output.charters import errors_shown
+from conform.cli.output.run_output import near
+from conform.console.errors import ConformError
+from conform.console.terminal import out, out_json
+from conform.runs.failures.record import FailedQuestion, list_records
+from conform.runs.failures.remembered import DIGITS_SHOWN
+
+EXAMPLES = """examples:
+  conform keep f-d28d595dca
+  conform keep 3b0c91a2 --target lease-python --title "a lock that outlives its session"
+
+What failed on a target is remembered in the cache of this machine, and put first by each later
+run until it does not fail any more. This command writes one of these questions into
+`findings.jsonl`, in the folder `found/` of the charter: commit it, and the suite has the question
+from the next `conform generate` or `conform test` on. A question that is there stays as it is.
+
+The id is that of the finding (f- and ten digits), or the beginning of that of the question.
+Exit code 0: the file has the question; 2: there is no such question, or the charter cannot ask it.
+"""
+_LISTED_MAX = 20
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("id", help="id of a finding, or the beginning of that of a question")
+    parser.add_argument("--target", default="", help="id or folder (default: all of the project)")
+    parser.add_argument("--title", default="", help="title of the vector (default: the finding)")
+    parser.add_argument("--json", action="store_true", help="print JSON")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    project = project_here()
+    chosen = _choose(project, arguments.target, arguments.id)
+    charter = _find_charter(project, chosen.question.protocol)
+    title = arguments.title or chosen.finding
+    with errors_shown(charter):
+        kept = api.keep_question(charter, chosen.question, title)
+    place, name = near(str(kept.place.resolve())), kept.question.id
+    if arguments.json:
+        out_json({"id": name, "instance": kept.instance, "place": place, "before": kept.before})
+    elif kept.before:
+        out(f"the suite has the question {name} already, and nothing was written")
+    else:
+        out(f"{place} has the question {name} now, in the instance {kept.instance}")
+        out("next: `conform generate` brings it into the suite")
+    return 0
+
+
+def _choose(project: Project, wanted: str, start: str) -> FailedQuestion:
+    """The one question that failed on a target of the project and whose id begins so, or that shows
+    the finding. Raises `ConformError`."""
+    targets = [target_of(project, wanted)] if wanted else targets_of(project)
+    records = [record for one in targets for record in list_records(one)]
+    every = {one.id: one for record in records for one in record.questions}
+    found = [one for one in every.values() if one.finding == start or one.id.startswith(start)]
+    of = wanted or "the targets of this project"
+    if not every:
+        raise ConformError(
+            f"nothing is remembered that failed on {of}; `conform run` and `conform test` remember"
+            " what fails"
+        )
+    if len(found) == 1:
+        return found[0]
+    what = f"{len(found)} questions that failed" if found else "no question that failed"
+    raise ConformError(
+        f"{what} on {of} have the id {start!r}; there are: {_list([*every.values()])}"
+    )
+
+
+def _list(questions: Sequence[FailedQuestion]) -> str:
+    """Ids to choose from."""
+    shown = [f"{one.id[:DIGITS_SHOWN]} ({one.finding})" for one in questions[:_LISTED_MAX]]
+    more = [f"and {len(questions) - _LISTED_MAX} more"] if len(questions) > _LISTED_MAX else []
+    return ", ".join([*shown, *more])
+
+
+def _find_charter(project: Project, protocol: str) -> Path:
+    """The charter of a protocol. Raises `ConformError`."""
+    for known in protocols(project):
+        if known.name == protocol:
+            return project.root / known.place
+    raise ConformError(
+        f"the question is about {protocol}, of which this project has no charter; run the command"
+        " in the project of the charter"
+    )

@@ -1,0 +1,1 @@
+"""Remembers what failed in earlier runs of a target, and asks it first in later ones."""
