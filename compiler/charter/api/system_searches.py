@@ -36,6 +36,8 @@ from charter.vectors.asked_calls import (
     machine_of_question,
 )
 
+NO_STATE = "no instance begins in a state that the component has in the question"
+"""Why there is no search where nothing else is missing."""
 RENAMINGS_MAX = 6
 """The most renamings of sort elements that are tried in an instance."""
 
@@ -147,10 +149,15 @@ class _PartOfSystem:
             return
         universe = Universe.of(bare)
         keys = (None,) if self.part.index is None else universe.domain(self.part.index)
-        for key in keys:
-            held = self._part_state(first, key, universe)
-            for match in self._list_matches(held, tree, universe):
-                yield self._search(bare, tree, FollowedPart(self.part.name, key), match)
+        matches = [
+            (key, match)
+            for key in keys
+            for match in self._list_matches(self._part_state(first, key, universe), tree, universe)
+        ]
+        if not matches:
+            yield NO_STATE
+        for key, match in matches:
+            yield self._search(bare, tree, FollowedPart(self.part.name, key), match)
 
     def _part_state(self, state: State, key: Value, universe: Universe) -> dict[str, Value]:
         found: dict[str, Value] = {}

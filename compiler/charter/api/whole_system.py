@@ -3,12 +3,13 @@ trace of the system has exactly these calls of the component."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 from charter.analysis.followed_calls import name_of_depth
 from charter.analysis.retell import Act, run_of
 from charter.analysis.written_values import write_value
-from charter.api.system_searches import SystemLimits, SystemSearch, list_searches
+from charter.api.system_searches import NO_STATE, SystemLimits, SystemSearch, list_searches
 from charter.core import nodes as n
 from charter.explore import select
 from charter.explore.model_checker import ExploreOptions, Progress
@@ -84,8 +85,7 @@ def find_in_system(
     searches = [_Climb(one) for one in found if isinstance(one, SystemSearch)]
     reasons = [one for one in found if isinstance(one, str)]
     if not searches:
-        none = "no instance has the sorts and the constants of the question"
-        return NotFoundInSystem((), next(iter(reasons), none))
+        return NotFoundInSystem((), _choose_reason(reasons))
     for each in (limits.each // FIRST_ROUND, limits.each):
         for search in searches:
             left = limits.states - sum(one.count for one in searches)
@@ -95,6 +95,13 @@ def find_in_system(
                     others = tuple(one.tried for one in searches if one.count and one != search)
                     return FoundInSystem(*search.place, search.count, story, others)
     return NotFoundInSystem(tuple(search.tried for search in searches))
+
+
+def _choose_reason(reasons: Sequence[str]) -> str:
+    """Why nothing can be searched: what no step of a system does, before what no instance has."""
+    none = "no instance has the sorts and the constants of the question"
+    named = [one for one in reasons if one != NO_STATE]
+    return next(iter([*named, *reasons]), none)
 
 
 def _find_missing(model: n.Model, question: Question) -> str:

@@ -9,7 +9,7 @@ from dataclasses import asdict, dataclass
 from charter.formats.canonical import Json
 from charter.formats.reading import JsonReader
 
-SYSTEMS_FORMAT = 1
+SYSTEMS_FORMAT = 2
 """The version of in_system.json."""
 
 
@@ -135,8 +135,8 @@ class SystemAnswer:
 
     If a trace was found, `system` and `instance` name where, and `story` has its steps; `begins` is
     the number of operations after which the component is as the trace begins (0: the trace has all
-    operations). Else `system` is "", and `why` is a phrase about the search, or says why none was
-    needed. `states`: how many states were searched."""
+    operations). Else `system` is "", and `why` says what was searched in vain, with the bounds, or
+    why nothing was. `states`: how many states were searched."""
 
     vector: str
     step: int
@@ -154,7 +154,7 @@ class SystemAnswer:
     def sentence(self) -> str:
         """Where it can happen, in few words."""
         if not self.system:
-            return f"in the component alone: {self.why}"
+            return self.why if self.states else f"in the component alone: {self.why}"
         steps = "1 step" if len(self.story) == 1 else f"{len(self.story)} steps"
         after = f" after the first {self.begins} operations," if self.begins else ""
         return f"in the system {self.system},{after} instance {self.instance}: {steps}"
@@ -166,9 +166,10 @@ def write_answers(spec: str, answers: Sequence[SystemAnswer]) -> dict[str, Json]
 
 
 def read_answers(content: Mapping[str, Json], spec: str) -> tuple[SystemAnswer, ...]:
-    """The answers of in_system.json; none if they are about other rules. Raises `BadVector`."""
+    """The answers of in_system.json; none if they are about other rules, or if another version of
+    conform gave them. Raises `BadVector`."""
     reader = JsonReader(dict(content), "in_system.json").fields("format", "spec", "answers")
-    if reader.text("spec") != spec:
+    if reader.text("spec") != spec or reader.value("format") != SYSTEMS_FORMAT:
         return ()
     return tuple(_answer(item) for item in reader.item("answers").items())
 

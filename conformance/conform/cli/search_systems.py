@@ -27,6 +27,9 @@ from conform.runs.findings.in_system import SystemAnswers, example
 from conform.storage.bucket_store import RunFolder
 from conform.suites.cache import Suite
 
+LIMITS = SystemLimits()
+"""The bounds of a search for one finding."""
+
 
 def search_systems(folder: RunFolder, suite: Suite, say: Callable[[str], None]) -> None:
     """Search for each finding of a run that has no answer yet, and store the answer as soon as it
@@ -44,7 +47,7 @@ def search_systems(folder: RunFolder, suite: Suite, say: Callable[[str], None]) 
         say(f"searching the systems of the charter for {finding.id} ({count} of {len(left)})")
         vector, step = example(finding)
         try:
-            found = find_in_system(model, _question(finding, suite), SystemLimits(), _quiet)
+            found = find_in_system(model, _question(finding, suite), LIMITS, _quiet)
         except (*CANNOT, ConformError, ValueError) as error:
             say(f"the systems of the charter cannot be searched for {finding.id}: {error}")
             continue
@@ -87,8 +90,13 @@ def _answer(found: InSystem) -> SystemAnswer:
     if not why:
         places = ", ".join(dict.fromkeys(f"{one.system} ({one.instance})" for one in found.tried))
         every = "all " if all(one.complete for one in found.tried) else ""
-        why = f"not found in {every}{plural(found.states, 'state')} of {places}"
+        why = f"not found in {every}{plural(found.states, 'state')} of {places}; {_BOUNDS}"
     return SystemAnswer("", 0, "", "", 0, (), found.states, why)
+
+
+_BOUNDS = (
+    f"steps with a budget that call no operation were taken {LIMITS.budget} times at most, each"
+)
 
 
 def _quiet(distinct: int, generated: int, level: int, queue: int, doing: str = "", /) -> None:

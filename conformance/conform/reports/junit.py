@@ -98,8 +98,10 @@ def _branch(suite: Xml.Element, run: ReportedRun, rule: str, counts: tuple[int, 
 def _finding(suite: Xml.Element, run: ReportedRun, finding: RunFinding) -> None:
     case = _case(suite, run, finding.rule, f"[{finding.id}]")
     known = finding.known or finding.entry
+    answer = tell_answer(SystemAnswers.read(RunFolder(str(run.folder))).of(finding))
     if known:
-        Xml.SubElement(case, "skipped", message=f"known ({known}): {finding.sentence}")
+        skipped = Xml.SubElement(case, "skipped", message=f"known ({known}): {finding.sentence}")
+        skipped.text = "\n".join(answer) or None
         return
     shrunk = finding.shrunk
     example = shrunk or finding
@@ -108,7 +110,7 @@ def _finding(suite: Xml.Element, run: ReportedRun, finding: RunFinding) -> None:
         f"{plural(finding.vectors, 'vector')}; step {example.step} of {example.vector}:",
         *(print_shrunk(shrunk) if shrunk else finding.shown),
         *((CHOSEN_START,) if not shrunk and finding.chosen else ()),
-        *tell_answer(SystemAnswers.read(RunFolder(str(run.folder))).of(finding)),
+        *answer,
         *(f"{LIMIT_TOLD} {says}" for says in finding.limits),
         _replay(run, example.vector),
     ]

@@ -235,7 +235,9 @@ def in_system(labels: Mapping[str, int], answer: SystemAnswer | None = None) -> 
             "the charter's system takes these steps. They were not replayed in a running system."
         )
         return InSystem("yes, by the charter", f"{told}: {takes}")
-    return None if answer is None else InSystem("not found", f"{answer.sentence}.")
+    if answer is None:
+        return None
+    return InSystem("not found" if answer.states else "not by the charter", f"{answer.sentence}.")
 
 
 def natural(text: str) -> tuple[tuple[int, int, str], ...]:

@@ -1,6 +1,7 @@
 """A run says of each finding whether a system of the charter takes the steps that show it."""
 
 import json
+import re
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -55,12 +56,12 @@ def run(conform, targets_folder, toy_suite, tmp_path):
     given = ("--target", target, "--suite", toy_suite, "--engine", "inline", "--limit", "50")
     out = tmp_path / "run"
 
-    def judge(charter):
+    def judge(charter, *more, code=1):
         Path("spec").mkdir(exist_ok=True)
         Path("spec/toy.charter").write_text(charter, encoding="utf-8")
         junit = ("--junit", tmp_path / "junit.xml", "--in-system")
-        code, said, err = conform("run", *given, "--out", out, *junit)
-        assert code == 1, err
+        left, said, err = conform("run", *given, "--out", out, *junit, *more)
+        assert left == code, err
         return said, err, out
 
     return judge
@@ -92,6 +93,48 @@ def test_finding_says_why_no_system_shows_it(run):
     assert "in the component alone: no step of nodes calls expire\n" in said
     answers = json.loads((out / "in_system.json").read_text())["answers"]
     assert [(one["system"], one["states"]) for one in answers] == [("", 0)] * len(answers)
+
+
+def test_finding_that_is_not_found_names_bounds_and_states(run, tmp_path):
+    system = SYSTEM.replace("keeper.expire(n)", "require keeper.leader == none keeper.expire(n)")
+    said, _, out = run(KEEPER + system)
+    answers = json.loads((out / "in_system.json").read_text())["answers"]
+    (sentence,) = {one["why"] for one in answers if one["states"]}
+    assert re.fullmatch(
+        r"not found in all \d+ states of nodes \(two\); steps with a budget that call no operation"
+        r" were taken 4 times at most, each",
+        sentence,
+    )
+    assert f"{sentence}\n" in said and f"in the component alone: {sentence}" not in said
+    failures = ElementTree.parse(tmp_path / "junit.xml").findall("./testcase/failure")
+    assert any(sentence in failure.text.splitlines() for failure in failures)
+    write([out], tmp_path / "report")
+    pages = (tmp_path / "report").glob("runs/*/findings/*.html")
+    assert any(f"{sentence}." in page.read_text() for page in pages)
+
+
+def test_answers_of_an_earlier_version_are_searched_for_again(run):
+    _, _, out = run(KEEPER + SYSTEM)
+    place = out / "in_system.json"
+    held = json.loads(place.read_text())
+    place.write_text(json.dumps({**held, "format": 1}))
+    _, err, _ = run(KEEPER + SYSTEM)
+    assert "searching the systems of the charter" in err
+
+
+def test_known_finding_says_it_too(run, tmp_path, conform):
+    run(KEEPER + SYSTEM)
+    baseline = ("--baseline", "known.toml")
+    run(KEEPER + SYSTEM, *baseline, "--update-baseline")
+    text = Path("known.toml").read_text().replace('reason = ""', 'reason = "known"')
+    Path("known.toml").write_text(text)
+    said, _, _ = run(KEEPER + SYSTEM, *baseline, code=0)
+    sentence = (
+        "in the component alone: keeper has no operation write"  # what is known is not shrunk
+    )
+    assert f"known: known; 1 step behind it was not judged\n         {sentence}\n" in said
+    skipped = ElementTree.parse(tmp_path / "junit.xml").findall("./testcase/skipped")
+    assert any(one.text == sentence for one in skipped)
 
 
 def test_charter_without_a_system_says_nothing_of_systems(run):

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from charter import api
-from charter.api.system_searches import RENAMINGS_MAX
+from charter.api.system_searches import NO_STATE, RENAMINGS_MAX
 from charter.api.whole_system import (
     FoundInSystem,
     NotFoundInSystem,
@@ -241,8 +241,8 @@ def test_question_from_a_given_state_needs_an_instance_that_begins_there():
     assert isinstance(search(question), NotFoundInSystem)
     # Nobody has shown that the system reaches a start without a prelude.
     bare = LATER[: LATER.index("  prelude")] + "}\n"
-    assert isinstance(
-        find_in_system(api.load_text(LEASES + bare), question, LIMITS, quiet), NotFoundInSystem
+    assert find_in_system(api.load_text(LEASES + bare), question, LIMITS, quiet) == (
+        NotFoundInSystem((), NO_STATE)
     )
 
 

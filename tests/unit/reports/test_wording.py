@@ -107,9 +107,12 @@ def test_whole_system_is_answered_by_a_search_or_by_labels():
     assert answer is not None and answer.word == "yes, by the charter"
     assert answer.sentence == "in the system cluster, instance pair: 1 step."
     assert answer.story == ("start(b: b1)",)
-    none = in_system({}, SystemAnswer("v", 1, "", "", 0, (), 9, "not found in 9 states"))
+    none = in_system({}, SystemAnswer("v", 1, "", "", 0, (), 9, "not found in 9 states of s (two)"))
     assert none is not None and none.word == "not found"
-    assert none.sentence == "in the component alone: not found in 9 states."
+    assert none.sentence == "not found in 9 states of s (two)."
+    never = in_system({}, SystemAnswer("v", 1, "", "", 0, (), 0, "no step of s calls f"))
+    assert never is not None and never.word == "not by the charter"
+    assert never.sentence == "in the component alone: no step of s calls f."
 
 
 def test_shares_are_never_rounded_to_none_or_all():

@@ -336,8 +336,8 @@ def _show_findings(finished: Finished, most: int = 12) -> None:
         elif item.known:
             told = f"{item.id}  known: {one_line(item.known)}"
             out(f"  {item.severity:<5}  {told}{_behind(item.hides, 'it')}")
-        if not item.new and (answer := answers.of(item)):
-            out(f"         {one_line(answer.sentence)}")
+        for told in () if item.new else tell_answer(answers.of(item)):
+            out(f"         {one_line(told)}")
     for says in (*general_limits(finished.run), *images_told(finished.summary)):
         out(f"  {LIMIT_TOLD} {one_line(says)}")
     out("")
