@@ -15,7 +15,7 @@ from charter.formats.verdict import JUDGED
 from conform.reports import exports as beside
 from conform.reports import releases, wording
 from conform.reports.fill_templates import STYLE, Site, safe_name
-from conform.reports.findings import LISTED, PAGES, Finding, findings, rank
+from conform.reports.findings import LISTED, PAGES, Finding, findings
 from conform.reports.junit import junit
 from conform.reports.matrix import Cell, Reading, cell, matrix, reading
 from conform.reports.reasons import brief
@@ -24,6 +24,7 @@ from conform.reports.sections import Rule
 from conform.reports.shapes import Picture
 from conform.reports.spacetime import spacetime
 from conform.reports.statepicture import state_picture
+from conform.reports.target_matrix import compare_targets
 from conform.reports.traces import ReportedStep, VectorTrace, read_traces
 from conform.runs.findings.findings import FindingExample
 
@@ -80,16 +81,16 @@ def write(runs: Sequence[Path], out: Path, sections: Path | None = None) -> Writ
     for item in read:
         extra = releases.examples(comparisons, item.run)
         traces[item.run.slug] = _write_run(site, item, extra)
-    rows = matrix(read)
+    rows, targets = matrix(read), compare_targets(read)
     site.page("index.html", "index.html.j2", readings=read, matrix=rows,
-              findings=_findings_in_runs(read), comparisons=comparisons)  # fmt: skip
+              targets=targets, comparisons=comparisons)  # fmt: skip
     if len(read) > 1:
         pairs = [
             (one, releases.details(one, traces[one.left.slug], traces[one.right.slug]))
             for one in comparisons
         ]
         site.page("compare.html", "compare.html.j2", comparisons=pairs)
-    site.write("summary.md", beside.markdown(read, rows))
+    site.write("summary.md", beside.markdown(read, rows, targets))
     lines = tuple(f"{item.run.name}: {wording.statement(item.run).sentence}" for item in read)
     lines += tuple(f"{run.name}: {wording.OTHER_MODELS}" for run in opened if run.other_models)
     return Written(out / "index.html", False, lines, sum(1 for _ in out.rglob("*.html")))
@@ -100,26 +101,6 @@ def _withhold(site: Site, untrusted: Sequence[ReportedRun]) -> Written:
     site.write("summary.md", beside.summarise_withheld(untrusted))
     names = ", ".join(run.name for run in untrusted)
     return Written(site.out / "index.html", True, (f"{names}: not to be trusted",), 1)
-
-
-@dataclass(frozen=True, slots=True)
-class FindingInRuns:
-    """A finding in all runs: `held` has, for each run, its finding or None. `run` is the first that
-    has it."""
-
-    first: Finding
-    held: tuple[Finding | None, ...]
-    run: ReportedRun
-
-
-def _findings_in_runs(read: Sequence[Reading]) -> tuple[FindingInRuns, ...]:
-    names = dict.fromkeys(finding.id for item in read for finding in item.findings)
-    found = []
-    for name in names:
-        held = tuple(next((f for f in item.findings if f.id == name), None) for item in read)
-        first, run = next((one, item.run) for one, item in zip(held, read, strict=True) if one)
-        found.append(FindingInRuns(first, held, run))
-    return tuple(sorted(found, key=lambda item: rank(item.first)))
 
 
 # --- one run -------------------------------------------------------------------------------------

@@ -12,6 +12,7 @@ from conform.reports import wording
 from conform.reports.matrix import Reading, SectionRow
 from conform.reports.runs import ReportedRun
 from conform.reports.shapes import MONO
+from conform.reports.target_matrix import TargetMatrix
 from conform.runs.bounds import bounds_rows
 
 _COLOURS = {"good": "#1b6b3a", "known": "#8a5a00", "bad": "#b42318", "void": "#5b6472"}
@@ -52,7 +53,7 @@ def _message(run: ReportedRun) -> str:
     return f"{told} · small suite" if seen.small else told
 
 
-def markdown(read: Sequence[Reading], rows: Sequence[SectionRow]) -> str:
+def markdown(read: Sequence[Reading], rows: Sequence[SectionRow], targets: TargetMatrix) -> str:
     """The counts of all runs as Markdown."""
     lines = ["# Conformance", ""]
     for item in read:
@@ -70,6 +71,11 @@ def markdown(read: Sequence[Reading], rows: Sequence[SectionRow]) -> str:
                 [f.id, wording.human(f.kind), f.severity, number(len(f.cases)),
                  number(f.deviations), f.ordered[0].id]
                 for f in item.findings])  # fmt: skip
+    if targets.rows:
+        lines += ["## Targets by findings", ""]
+        lines += _table(["finding", *(run.head for run in targets.runs)], [
+            [row.finding.id, *(cell.word for cell in row.cells)]
+            for row in targets.rows])  # fmt: skip
     names = [item.run.name for item in read]
     lines += ["## Sections of the protocol", ""]
     lines += _table(["section", "operations", *names], [

@@ -63,6 +63,11 @@ class Finding(FindingGroup):
     system: SystemAnswer | None = None
 
     @property
+    def rule(self) -> str:
+        """The branch at which most of the deviations were seen."""
+        return self.branches.most_common(1)[0][0]
+
+    @property
     def from_initial(self) -> FindingExample | None:
         """If the shortest vector loads a state, the shortest one that does not; else None."""
         ordered = self.ordered
@@ -79,7 +84,7 @@ class Finding(FindingGroup):
         fields = dict.fromkeys(_short(path) for path, _ in self.paths.most_common())
         several = [*fields][:3]
         more = " …" if len(fields) > len(several) else ""
-        return f"{self.branches.most_common(1)[0][0]}: {', '.join(several)}{more}"
+        return f"{self.rule}: {', '.join(several)}{more}"
 
     @property
     def kind(self) -> str:

@@ -99,6 +99,12 @@ class ReportedRun:
         return self.about.implementation.get("version", "") or self.about.release
 
     @property
+    def head(self) -> str:
+        """The name with the version, as a table has it in its head."""
+        has_it = not self.version or self.version in self.name.split()
+        return self.name if has_it else f"{self.name}, {self.version}"
+
+    @property
     def shown_folder(self) -> str:
         """The run's folder for a command line: relative to the current folder, or only its name."""
         try:

@@ -29,7 +29,7 @@ _EXAMINED = 2_000
 
 
 class NothingInCommon(BadRun):
-    """Two runs were asked different questions."""
+    """Two runs had different questions."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -236,7 +236,7 @@ def compare(left: str, right: str) -> Comparison:
     perhaps = sorted(name for name in shared - unknown if pair.perhaps_differ(name))
     same = pair.same([name for name in perhaps if pair.perhaps_same(name)])
     differing = [name for name in perhaps if name not in same]
-    told = _reasons(pair, hidden, unknown, len(shared))
+    reasons = _reasons(pair, hidden, unknown, len(shared))
     folders = (sides[0].folder, sides[1].folder)
     return Comparison(
         folders,
@@ -250,7 +250,7 @@ def compare(left: str, right: str) -> Comparison:
         unknown=Counter(map(pair.kinds, unknown)),
         hidden=hidden,
         trusted=(_is_trusted(folders[0]), _is_trusted(folders[1])),
-        reasons=told,
+        reasons=reasons,
     )
 
 

@@ -71,14 +71,14 @@ def test_only_variables_that_both_show_are_compared_and_others_are_named_once(co
     runs = judged("faithful", "a"), judged("partial", "b")
     code, out, _ = conform("compare", *runs)
     assert "5 questions in both, 0 answered differently" in out
-    told = "the run right does not show the variable registration"
-    assert [line for line in out.splitlines() if "registration" in line] == [f"exit 3: {told}"]
+    hidden = "the run right does not show the variable registration"
+    assert [line for line in out.splitlines() if "registration" in line] == [f"exit 3: {hidden}"]
     assert code == 3
     found = json.loads(conform("compare", *runs, "--json")[1])
     assert (found["hidden"], found["differing"]) == ([[], ["registration"]], 0)
     allowed = judged("partial", "c", allowed=["variable registration"])
     code, out, _ = conform("compare", "a", allowed)
-    assert (code, f"not compared: {told}" in out) == (0, True)
+    assert (code, f"not compared: {hidden}" in out) == (0, True)
 
 
 def test_a_difference_of_what_both_show_is_found_where_one_shows_less(conform, judged):

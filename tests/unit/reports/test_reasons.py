@@ -2,6 +2,7 @@
 
 from conform.reports.exports import markdown
 from conform.reports.reasons import brief
+from conform.reports.target_matrix import TargetMatrix
 
 STACK = "it ended with 1; stderr: Traceback (most recent call last): | {} | ValueError: /etc/x"
 
@@ -38,6 +39,6 @@ def test_markdown_of_a_report_has_no_element_and_no_link_of_an_adapter(monkeypat
         run, findings = Run, ()
 
     Item.run = Run()
-    text = markdown([Item], [])
+    text = markdown([Item], [], TargetMatrix((), (), ()))
     assert "<" not in text and "[click]" not in text
     assert r"11 unsupported &lt;img src=x&gt; \[click\](x)" in text

@@ -4,21 +4,35 @@ from __future__ import annotations
 
 import argparse
 from collections import Counter
+from collections.abc import Sequence
+from itertools import pairwise
+from pathlib import Path
 
 from charter.formats.canonical import Json
 from conform.cli.output.run_output import near
-from conform.console.terminal import number, out, out_json, plural, shorten
+from conform.console.errors import BadRun
+from conform.console.terminal import columns, number, out, out_json, plural, shorten
 from conform.judging.relabel import key
+from conform.reports.findings import findings
+from conform.reports.matrix import reading
+from conform.reports.runs import open_runs
+from conform.reports.target_matrix import CellKind, TargetMatrix, compare_targets
 from conform.runs.compare import Comparison, RunDifference, compare, kinds_told
 from conform.storage.bucket_store import RunFolder
 
 EXAMPLES = """examples:
   conform compare build/runs/A build/runs/B
+  conform compare build/runs/A build/runs/B build/runs/C
+  conform compare build/runs/* --json
 
-Exit code 0: both behaved alike on all common questions; 1: they did not; 3: a run is not to be
+Shows the runs by their findings: present, with the smallest vector; absent, since vectors that show
+it elsewhere were judged; not asked; not shown, since the target hides the variables; not
+applicable. Then it compares each run with the one before it, question by question.
+
+Exit code 0: all behaved alike on all common questions; 1: they did not; 3: a run is not to be
 trusted, or a common question was not judged, or one run does not show a variable, and its
-adapter.toml does not allow that. Two versions of a charter may judge the same behaviour
-differently: a line says so, and the exit code is 0.
+adapter.toml does not allow that, or two of more than two runs cannot be compared. Two versions of a
+charter may judge the same behaviour differently: a line says so, and the exit code is 0.
 """
 
 MOST_SHOWN = 4
@@ -26,35 +40,105 @@ MOST_SHOWN = 4
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("left", help="folder of a run")
-    parser.add_argument("right", help="folder of another run")
+    parser.add_argument("runs", nargs="+", metavar="RUN", help="folder of a run; two or more")
     parser.add_argument("--json", action="store_true", help="print JSON")
 
 
 def run(arguments: argparse.Namespace) -> int:
-    found = compare(arguments.left, arguments.right)
+    places: list[str] = arguments.runs
+    if len(places) < 2:
+        raise BadRun(f"{places[0]} is compared with nothing; name two runs, or more")
+    found, refused = _compare_pairs(places)
+    targets = _compare_targets(places)
+    code = _exit_code(found, refused)
     if arguments.json:
-        out_json(
-            {
-                "left": found.runs[0].place,
-                "right": found.runs[1].place,
-                "older_charter": [_older(run) for run in found.runs],
-                "trusted": list(found.trusted),
-                "both": found.both,
-                "only": list(found.only),
-                "differing": found.differing,
-                "judged_differently": sum(found.judged.values()),
-                "kinds": _by_kinds(found.kinds),
-                "unknown": _by_kinds(found.unknown),
-                "hidden": [list(names) for names in found.hidden],
-                "exit": found.exit_code,
-                "reasons": list(found.reasons),
-                "differences": [difference.json() for difference in found.differences],
-            }
-        )
-    else:
-        _show(found)
-    return found.exit_code
+        content = _describe(found[0]) if len(places) == 2 else _describe_all(found, refused, code)
+        out_json({**content, **(targets.json() if targets else {})})
+        return code
+    if targets:
+        _show_targets(targets)
+    for number_of, one in enumerate(found):
+        if number_of or targets:
+            out("")
+        _show(one)
+    for why in refused:
+        out(f"not compared: {why}")
+    return code
+
+
+def _describe_all(
+    found: Sequence[Comparison], refused: Sequence[str], code: int
+) -> dict[str, Json]:
+    compared = [_describe(one) for one in found]
+    return {"comparisons": [*compared], "refused": [*refused], "exit": code}
+
+
+def _compare_pairs(places: Sequence[str]) -> tuple[list[Comparison], list[str]]:
+    """Each run compared with the one before it, and why some could not be. Raises `BadRun` for two
+    runs that cannot be compared."""
+    found, refused = list[Comparison](), list[str]()
+    for left, right in pairwise(places):
+        try:
+            found.append(compare(left, right))
+        except BadRun as error:
+            if len(places) == 2:
+                raise
+            refused.append(str(error))
+    return found, refused
+
+
+def _exit_code(found: Sequence[Comparison], refused: Sequence[str]) -> int:
+    codes = {one.exit_code for one in found}
+    return 1 if 1 in codes else 3 if 3 in codes or refused else 0
+
+
+def _compare_targets(places: Sequence[str]) -> TargetMatrix | None:
+    """The runs by their findings; None if one lies at a URI, or is not to be trusted. Raises
+    `BadRun`."""
+    if any("://" in place for place in places):
+        return None
+    opened = open_runs([Path(place) for place in places], None)
+    if not all(run.trusted for run in opened):
+        return None
+    return compare_targets([reading(run, findings(run)) for run in opened])
+
+
+def _show_targets(targets: TargetMatrix) -> None:
+    """Shows the table, then where each finding is to be seen."""
+    rows = [["finding", *(run.head for run in targets.runs)]]
+    rows += [[row.finding.id, *(cell.word for cell in row.cells)] for row in targets.rows]
+    out(columns(rows) if targets.rows else "no run has a finding")
+    for row in targets.rows:
+        cell, run = row.cells[row.first], targets.runs[row.first]
+        out("")
+        out(f"{row.finding.id}  {shorten(row.finding.sentence, 300)}")
+        out(f"   see: conform replay {cell.vector[:12]} --run {near(str(run.folder))}")
+        for other, at in zip(targets.runs, row.cells, strict=True):
+            if at.kind is not CellKind.PRESENT and at.why:
+                out(f"   {at.kind} for {other.head}: {at.why}")
+    for run, names in zip(targets.runs, targets.hidden, strict=True):
+        if names and len(targets.runs) > 2:  # of two, the comparison below says it
+            out(f"{run.head} does not show {', '.join(names)}")
+    out("")
+
+
+def _describe(found: Comparison) -> dict[str, Json]:
+    return {
+        "left": found.runs[0].place,
+        "right": found.runs[1].place,
+        "older_charter": [_older(run) for run in found.runs],
+        "trusted": list(found.trusted),
+        "both": found.both,
+        "only": list(found.only),
+        "differing": found.differing,
+        "judged_differently": sum(found.judged.values()),
+        "kinds": _by_kinds(found.kinds),
+        "unknown": _by_kinds(found.unknown),
+        "hidden": [list(names) for names in found.hidden],
+        "exit": found.exit_code,
+        "reasons": list(found.reasons),
+        "differences": [difference.json() for difference in found.differences],
+    }
 
 
 def _by_kinds(kinds: Counter[tuple[str, str]]) -> dict[str, Json]:
@@ -82,9 +166,9 @@ def _show(found: Comparison) -> None:
     if found.unknown:
         count = sum(found.unknown.values())
         out(f"{number(count)} unknown, as not judged: {kinds_told(found.unknown)}")
-    for told in found.hidden_told:
-        if told not in found.reasons:
-            out(f"not compared: {told}")
+    for sentence in found.hidden_told:
+        if sentence not in found.reasons:
+            out(f"not compared: {sentence}")
     if found.judged:
         out(found.judged_told)
     for (left, right), count in found.kinds.most_common():

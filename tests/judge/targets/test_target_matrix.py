@@ -1,0 +1,130 @@
+"""Targets by findings: what `conform compare` and the first page of a report show in each cell."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+BOTH = """
+import sys
+from tests.support.fakes.fake import Fake, Leaderless
+from conform import sdk
+
+
+class Both(Leaderless if sys.argv[1] == "hides" else Fake):
+    def perform(self, operation, args):
+        self.wrong = operation == "failover"
+        return super().perform(operation, args)
+
+    def start(self, question):
+        self.wrong = False
+        super().start(question)
+
+    def observe(self):
+        shown = super().observe()
+        if self.wrong:
+            shown["version"] = 99
+        return {**shown, "leader": "n1"} if self.wrong and "leader" in shown else shown
+
+
+sdk.serve(Both())
+"""
+
+
+@pytest.fixture
+def judged(conform, targets_folder, tiny_toy_suite):
+    """Judges a fake into the folder of its mode."""
+
+    def judge(mode, *more, place=""):
+        folder = Path("adapters") / targets_folder(mode)
+        given = ("--suite", tiny_toy_suite, "--engine", "inline", "--out", place or mode, *more)
+        conform("run", "--target", folder, *given)
+        return place or mode
+
+    return judge
+
+
+@pytest.fixture
+def shows(conform):
+    """The cells of the findings of runs, by rule, and the exit code."""
+
+    def compare(*runs):
+        code, out, _ = conform("compare", *runs, "--json")
+        found = json.loads(out)
+        cells = {one["rule"]: [cell["is"] for cell in one["cells"]] for one in found["findings"]}
+        return cells, code
+
+    return compare
+
+
+def test_a_finding_is_present_absent_hidden_or_impossible_when_compared(judged, shows):
+    runs = [judged(mode) for mode in ("keeps_leader", "faithful", "leaderless", "no_load")]
+    cells, code = shows(*runs)
+    assert cells["expire/expired"] == ["present", "absent", "not shown", "not applicable"]
+    assert code == 1
+
+
+def test_nothing_is_said_of_a_finding_when_a_run_left_its_vectors_out(judged, shows):
+    part = judged("faithful", "-k", "failover/", place="part")
+    cells, _ = shows(judged("keeps_leader"), part)
+    assert cells["expire/expired"] == ["present", "not asked"]
+
+
+def test_a_finding_is_present_when_it_differs_in_what_a_target_shows(conform, judged, shows):
+    """The other target hides one of the two variables that differ."""
+    runs = []
+    for mode in ("shows", "hides"):
+        name = judged("faithful", place=f"faithful-{mode}")
+        path = Path("adapters") / "fake-faithful"
+        folder = path.rename(path.with_name(f"both-{mode}"))
+        (folder / "adapter.py").write_text(BOTH, encoding="utf-8")
+        text = (folder / "adapter.toml").read_text(encoding="utf-8")
+        start = text[text.index("start = ") : text.index("[deadlines]")]
+        text = text.replace(start, f'start = ["{{python}}", "{{adapter}}/adapter.py", "{mode}"]\n')
+        (folder / "adapter.toml").write_text(text.replace("fake-faithful", f"both-{mode}"))
+        suite = json.loads(Path(name, "run.json").read_text(encoding="utf-8"))["suite"]
+        given = ("--suite", suite, "--engine", "inline", "--out", mode)
+        conform("run", "--target", folder, *given)
+        runs.append(mode)
+    for order in (runs, runs[::-1]):
+        cells, _ = shows(*order)
+        assert list(cells.values()) == [["present", "present"]]
+
+
+def test_a_present_cell_leads_to_the_smallest_vector(conform, judged):
+    runs = judged("wrong_error"), judged("faithful")
+    found = json.loads(conform("compare", *runs, "--json")[1])
+    (cell, _) = found["findings"][0]["cells"]
+    assert conform("replay", cell["vector"], "--run", runs[0])[0] == 1
+    assert [one["version"] for one in found["targets"]] == ["1.0", "1.0"]
+    table, _, rest = conform("compare", *runs)[1].partition("\n\n")
+    assert table.splitlines()[0].split("  ")[0] == "finding"
+    assert f"present ({cell['vector'][:12]})" in table
+    assert f"see: conform replay {cell['vector'][:12]} --run wrong_error" in rest
+
+
+def test_more_than_two_runs_are_compared_in_their_order(conform, judged):
+    runs = judged("faithful"), judged("partial"), judged("wrong_error")
+    code, out, _ = conform("compare", *runs)
+    assert code == 1
+    assert out.count("questions in both") == 2
+    assert "fake-partial, 1.0 does not show registration" in out
+    found = json.loads(conform("compare", *runs, "--json")[1])
+    assert [one["exit"] for one in found["comparisons"]] == [3, 1]
+    assert [one["hidden"] for one in found["targets"]] == [[], ["registration"], []]
+
+
+def test_one_run_alone_is_refused_with_what_to_do(conform, judged):
+    code, _, err = conform("compare", judged("faithful"))
+    assert code == 2
+    assert "faithful is compared with nothing; name two runs, or more" in err
+
+
+def test_the_first_page_of_a_report_has_the_same_table(conform, judged):
+    runs = [judged(mode) for mode in ("keeps_leader", "leaderless")]
+    conform("report", *runs, "--out", "report")
+    page = Path("report/index.html").read_text(encoding="utf-8")
+    assert '<th scope="col">fake-keeps_leader, 1.0</th>' in page
+    assert "the target does not show leader" in page
+    assert "fake-leaderless, 1.0 does not show leader, so it is not compared on it." in page
+    assert "| not shown |" in Path("report/summary.md").read_text(encoding="utf-8")
