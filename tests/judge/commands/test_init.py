@@ -110,7 +110,7 @@ def test_the_first_test_of_a_skeleton_says_what_to_write_and_the_next_what_is_ne
     code, out, _ = conform("test")
     assert code == 3
     assert "the adapter does not perform 4 of 4 operations yet" in out
-    assert "next: write `put` in adapters/queue-python/adapter.py, line 24, and what it" in out
+    assert "next: write `put` in adapters/queue-python/adapter.py, line 33, and what it" in out
     assert "adapter error:" not in out and "canary" not in out
     assert "start in a given state" not in out
     assert out.endswith(

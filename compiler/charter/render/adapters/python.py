@@ -10,7 +10,7 @@ from typing import ClassVar, assert_never
 from charter.core import types as t
 from charter.render.adapters import docs
 from charter.render.adapters.interface import Fields, Named, SeenOperation
-from charter.render.adapters.line_breaks import Bracketed, LineBreaker, apply, call
+from charter.render.adapters.line_breaks import Bracketed, LineBreaker, apply, call, flat
 from charter.render.adapters.names import avoid, snake
 from charter.render.adapters.page import METHODS, CodecPage
 from charter.render.text import wrap
@@ -143,6 +143,25 @@ class PythonPage(CodecPage):
             place = f"question.sorts.{attribute(name)}"
             return f"        # {place} has the elements of the sort by name, each with its id.\n"
         return ""
+
+    def consts_hint(self) -> str:
+        """A comment that shows how an adapter reads a constant; "" without constants."""
+        for name, _ in self.seen.consts.fields:
+            place = f"question.consts.{attribute(name)}"
+            return f"        # {place} is the value of a constant in this question.\n"
+        return ""
+
+    def call_hint(self, operation: SeenOperation) -> str:
+        """A comment that shows an operation as it is written at last, with its `Fault`."""
+        args = ", ".join(attribute(name) for name, _ in operation.args.fields)
+        lines = (
+            "try:",
+            f"    self.client.{self.method(operation)}({args})",
+            "except Exception as error:  # only those that the charter does not name",
+            "    raise sdk.Fault(type(error).__name__, str(error)) from error",
+            f"return {flat(self.zero(operation.reply))}",
+        )
+        return "".join(f"        # {line}\n" for line in lines)
 
     def fields(self, owner: str, fields: Fields) -> str:
         """The fields of a dataclass."""

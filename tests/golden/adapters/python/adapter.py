@@ -16,10 +16,13 @@ class Adapter(protocol.Adapter):
         """Clears everything of earlier questions, and configures the implementation with the
         constants of this one. A given state is loaded if the adapter claims `load`.
         """
+        self.question = question
         # question.sorts.node has the elements of the sort by name, each with its id.
+        # Make or clear the implementation here: self.client = ...
 
     def observe(self) -> protocol.Observation:
         """Returns the state as it is."""
+        # A Fault in `start` or here is an error of the adapter: a state that cannot be read.
         return protocol.Observation(
             members={},
             moves=frozenset(),
@@ -40,6 +43,11 @@ class Adapter(protocol.Adapter):
 
         S1 joining
         """
+        # try:
+        #     self.client.join_library(node, cookie, session_id, statuses)
+        # except Exception as error:  # only those that the charter does not name
+        #     raise sdk.Fault(type(error).__name__, str(error)) from error
+        # return protocol.Accepted(protocol.Epoch(0), ())
         raise sdk.Unsupported("join_library")
 
     def handle(
@@ -58,4 +66,5 @@ class Adapter(protocol.Adapter):
 
 
 if __name__ == "__main__":
+    # What the implementation does not show is left out here: observes=(...), of protocol.OBSERVES.
     protocol.serve(protocol.about("library", "0.1"), Adapter())
