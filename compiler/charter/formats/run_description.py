@@ -11,10 +11,14 @@ from charter.formats.canonical import Json
 from charter.formats.limits import TargetLimit, read_noted_limits
 from charter.formats.reading import mapping, texts
 
-_LEFT_OUT = frozenset({"types", "rejudged", "continued", "walks", "parameters", "remembered"})
+_LEFT_OUT = frozenset(
+    {"types", "rejudged", "continued", "walks", "parameters", "remembered", "hidden", "followed"}
+)
 """Fields that run.json has only if they are not empty."""
 WALKS_OF_BLOCK = 64
 """The walks that are chosen together; a block of them is a bucket of a run."""
+FOLLOWED_OF_BLOCK = 64
+"""The questions of a suite that go on in one bucket of a run."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,8 +67,9 @@ class RunDescription:
     """The content of run.json: target, adapter, suite, and what verdicts depend on. `models`,
     `adapter`, `sources` and `prepared` are digests of files, `remembered` is one of the questions
     that come before the suite. `sources` is None if adapter.toml
-    names none: then the implementation may be another one each time. A field that an earlier
-    version did not write (`lacks`) is empty."""
+    names none: then the implementation may be another one each time. `hidden` are the state
+    variables that the target does not show, for which `followed` questions go on. A field that an
+    earlier version did not write (`lacks`) is empty."""
 
     id: str = ""
     format: int = 1
@@ -105,13 +110,22 @@ class RunDescription:
     walks: WalkSettings = NO_WALKS
     parameters: Mapping[str, str] = field(default_factory=dict)
     remembered: str = ""
+    hidden: tuple[str, ...] = ()
+    followed: int = 0
     lacks: frozenset[str] = frozenset()
 
     @property
+    def walk_buckets(self) -> int:
+        """The number of buckets with vectors of the suite and with walks; those with questions that
+        go on come after them."""
+        blocks = -(-self.followed // FOLLOWED_OF_BLOCK)
+        return self.buckets - blocks - bool(self.remembered)
+
+    @property
     def suite_buckets(self) -> int:
-        """The number of buckets with vectors of the suite; those with walks come after them,
-        and the one with remembered questions is the last."""
-        return self.buckets - self.walks.blocks - bool(self.remembered)
+        """The number of buckets with vectors of the suite; those with walks come after them, then
+        those with questions that go on. The one with remembered questions is the last."""
+        return self.walk_buckets - self.walks.blocks
 
     @classmethod
     def read(cls, held: Mapping[str, Json]) -> RunDescription:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from charter.formats.canonical import Json
@@ -11,6 +11,7 @@ from charter.formats.opaque import OpaqueTypes
 from charter.formats.resolve import History, resolve
 from conform.judging.model import JudgeModel, world_of
 from conform.judging.never_issued import NeverIssued
+from conform.judging.read_result import project
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,23 +34,40 @@ class ModelStep:
     after: ModelTrace
 
 
-def begin(model: JudgeModel, question: Mapping[str, Json], opaque: OpaqueTypes) -> ModelStep:
-    """The state in which a question starts, with labels by these types."""
+def begin(
+    model: JudgeModel,
+    question: Mapping[str, Json],
+    opaque: OpaqueTypes,
+    observes: Sequence[str] | None = None,
+) -> ModelStep:
+    """The state in which a question starts, with labels by these types. Of what it shows the
+    variables in `observes` count (None: all)."""
     world, given = world_of(question), question["given"]
     state = model.initial(*world) if given is None else model.given(given, *world)
     raw = model.observe(state)
-    reply, seen, labels = Labels(opaque).step(None, raw)
+    reply, seen, labels = Labels(opaque).step(None, _select_shown(raw, observes))
     return ModelStep("", reply, seen, ModelTrace(state, labels, History((raw,))))
 
 
-def steps(model: JudgeModel, call: Mapping[str, Json], trace: ModelTrace) -> Iterator[ModelStep]:
-    """The outcomes that the model allows for an operation of a question after a trace. Raises
-    `Unresolved` if a reference leads nowhere."""
+def steps(
+    model: JudgeModel,
+    call: Mapping[str, Json],
+    trace: ModelTrace,
+    observes: Sequence[str] | None = None,
+) -> Iterator[ModelStep]:
+    """The outcomes that the model allows for an operation of a question after a trace. Of what they
+    show the variables in `observes` count (None: all). Raises `Unresolved` if a reference leads
+    nowhere."""
     operation = str(call["operation"])
     args = resolve(call["args"], trace.history, NeverIssued(model, operation))
     assert isinstance(args, dict)
     for outcome in model.outcomes(trace.state, operation, args):
         raw = model.observe(outcome.state)
-        reply, seen, labels = trace.labels.step(outcome.reply, raw, operation)
+        shown = _select_shown(raw, observes)
+        reply, seen, labels = trace.labels.step(outcome.reply, shown, operation)
         after = ModelTrace(outcome.state, labels, trace.history.then(outcome.reply, raw))
         yield ModelStep(outcome.branch, reply, seen, after)
+
+
+def _select_shown(raw: Json, observes: Sequence[str] | None) -> Json:
+    return raw if observes is None else project(raw, observes)

@@ -26,6 +26,7 @@ from conform.runs.engines.cluster import is_local
 from conform.runs.engines.progress_notes import JudgedSoFar
 from conform.runs.failures.record import read_record
 from conform.runs.failures.remembered import Remembered, choose_remembered, forget_gone
+from conform.runs.followed.list_followed import list_followed
 from conform.runs.make_run_context import context_of, list_prefixes
 from conform.runs.options import RunOptions
 from conform.runs.resume import explain_interrupt, folder_at, lock, start_or_resume
@@ -131,6 +132,7 @@ def _run_into(begun: _Begun, resolved: ResolvedRun, options: RunOptions) -> Fini
         first=options.wanted.first, known=options.baseline.known, walks=options.walks,
         prefixes=list_prefixes(resolved.suite) if options.walks else (),
         remembered=begun.remembered.items,
+        followed=list_followed(resolved, begun.greeted.welcome, options),
     )  # fmt: skip
     spent = _judge_all(resolved.suite, context, options, begun)
     asked = _count_asked(context, part)
@@ -163,6 +165,7 @@ def _judge(
     """Judge some buckets with the engine of the run; returns the seconds this took."""
     title = f"{options.target} {context.start.release}".strip()
     total = _count_asked(context, begun.part) + context.walks.count + len(context.remembered)
+    total += len(context.followed.sources)
     with bar(title, total, JudgedSoFar(begun.folder)) as progress:
         began = time.time()
         if begun.spark is None:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from charter.formats.canonical import Json
-from charter.formats.reading import own_list, own_number, texts
+from charter.formats.reading import own_list, own_number, own_object, texts
 from charter.formats.run_description import RunDescription
 from charter.formats.verdict import JUDGED, Kind, Verdict
 from conform.adapters.base import AdapterStart
@@ -35,6 +35,7 @@ from conform.runs.findings.baseline import NO_BASELINE, Baseline
 from conform.runs.findings.findings import run_findings
 from conform.runs.findings.limits import RunLimits
 from conform.runs.findings.one_fault import one_fault
+from conform.runs.followed.followed_counts import FollowedCounts
 from conform.runs.judged_rows import JudgedRows
 from conform.runs.kept_vectors import keep
 from conform.runs.not_compared import LIMIT, saw_all
@@ -44,7 +45,7 @@ from conform.runs.run_json import digest_models
 from conform.runs.select import Ranges, models_of, no_ranges
 from conform.runs.selection import SuiteFilter
 from conform.runs.shrink import find_given_states
-from conform.runs.walk_counts import OF_REMEMBERED, WalkCounts
+from conform.runs.walk_counts import OF_FOLLOWED, OF_REMEMBERED, WalkCounts
 from conform.storage.bucket_store import RunFolder
 from conform.storage.observations import observations
 from conform.storage.tables import OF_WALKS
@@ -134,6 +135,7 @@ def rejudge(
         tuple(entries), (), False, extent, options.baseline.apply(found_now), options.baseline,
         changed, manifest.digest,
         allowing_both=allowing_both(counts.entry_steps, module, judged_target.overlay),
+        hidden=about.hidden,
     )  # fmt: skip
     concluded = summary.conclude(counts, inputs, time.time() - began, summary.distinct_pairs(new))
     concluded["one_fault"] = one_fault(rows.deviations, extent.judged)
@@ -223,13 +225,17 @@ def _add_observed(
 
 
 def _walks(job: _Rejudging, bucket: int) -> None:
-    """Judge what is kept whole of a bucket of walks, or of remembered questions, each with the
-    answer of today's model."""
-    about = job.about
-    is_walk = bucket < about.suite_buckets + about.walks.blocks
-    began, tally = time.time(), Tally()
-    counts = WalkCounts() if is_walk else WalkCounts(OF_REMEMBERED)
-    judge, models, tally.walks = _judge(job), siblings(job.context), counts
+    """Judge what is kept whole of a bucket of walks, of questions that go on or of remembered ones,
+    each with the answer of today's model."""
+    began, tally, judge, models = time.time(), Tally(), _judge(job), siblings(job.context)
+    counts: WalkCounts | FollowedCounts
+    before = job.old.commit_of(bucket)
+    if OF_FOLLOWED in before:
+        counts = tally.followed = FollowedCounts()
+        counts.join({"variables": own_object(before[OF_FOLLOWED])["variables"]})
+    else:
+        is_walk = OF_REMEMBERED not in before
+        counts = tally.walks = WalkCounts() if is_walk else WalkCounts(OF_REMEMBERED)
     every = job.old.bucket(OF_WALKS, bucket).to_pylist()
     charter, opaque = model.load(job.context.model), job.context.opaque
     items = {row["id"]: answer_again(row, charter, opaque) for row in every if row["question"]}
@@ -238,13 +244,13 @@ def _walks(job: _Rejudging, bucket: int) -> None:
     for item, verdict in _without_observation(job, bucket, known):
         if verdict.kind not in JUDGED:
             tally.add(Judgement((item,), (Assessment(verdict),)))
-    for row in every:
-        again = known.get(row["id"])
-        counts.counts["walks" if again else "not_kept"] += 1
-        if again is not None:
-            texts = (text.decode() for text in (again.question, again.answer, again.why))
-            counts.rows.add(again.id, row["walk"], row["steps"], row["varies"], again.needs, *texts)
-    counts.counts.update({"steps": tally.judged, "kept": len(known)})
+    kept = [(row, known[row["id"]]) for row in every if row["id"] in known]
+    for row, again in kept:
+        texts = (text.decode() for text in (again.question, again.answer, again.why))
+        counts.rows.add(again.id, row["walk"], row["steps"], row["varies"], again.needs, *texts)
+    if isinstance(counts, WalkCounts):
+        held = {"walks": len(kept), "not_kept": len(every) - len(kept), "kept": len(known)}
+        counts.counts.update({"steps": tally.judged, **held})
     counts.verdicts.update({str(kind): count for kind, count in tally.kinds.items()})
     job.new.commit(bucket, datasets(tally, job.context), summarise(tally, bucket, began, []))
 

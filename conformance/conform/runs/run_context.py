@@ -12,6 +12,7 @@ from charter.formats.run_description import NO_WALKS, WalkSettings
 from charter.formats.types import JudgedTypes
 from conform.adapters.base import AdapterStart
 from conform.judging.verdict import VectorItem
+from conform.runs.followed.followed_questions import NOTHING_FOLLOWED, FollowedQuestions
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,8 +32,9 @@ class RunContext:
     `component` is what questions say of the component, `prefixes` are questions from the first
     state, which walks may begin with.
 
-    `walks` are those of the run, whose buckets come after the `suite_buckets`. The last bucket is
-    that of the `remembered` questions, if there are any.
+    `walks` are those of the run, whose buckets come after the `suite_buckets`; after them come
+    those in which questions of the suite go on (`followed`). The last bucket is that of the
+    `remembered` questions, if there are any.
 
     `only` are the vectors to judge (None: all); the inline engine asks those in `failed` first.
     `controls` are used for canaries of a bucket in which no vector conforms. `first`: nothing more
@@ -60,6 +62,7 @@ class RunContext:
     first: bool = False
     known: frozenset[str] = frozenset()
     walks: WalkSettings = NO_WALKS
+    followed: FollowedQuestions = NOTHING_FOLLOWED
     suite_buckets: int = 0
     component: Mapping[str, Json] = field(default_factory=dict)
     prefixes: tuple[bytes, ...] = ()
@@ -68,7 +71,7 @@ class RunContext:
     @property
     def last_bucket(self) -> int:
         """The number of the bucket with remembered questions."""
-        return self.suite_buckets + self.walks.blocks
+        return self.suite_buckets + self.walks.blocks + self.followed.blocks
 
     @property
     def opaque(self) -> OpaqueTypes:

@@ -16,6 +16,7 @@ from conform.adapters.sources import files_digest, sources_digests
 from conform.adapters.targets import Prepared, name_lookup
 from conform.console.errors import UnknownTarget
 from conform.judging import model
+from conform.runs.followed.list_followed import list_followed
 from conform.runs.options import RunOptions
 from conform.runs.resume import DIGESTS
 from conform.runs.select import ResolvedRun
@@ -41,6 +42,7 @@ def describe_run(
     disagreed = disagreement(welcome, chosen)
     if disagreed:
         say(disagreed)
+    followed = list_followed(resolved, welcome, options)
     name = _name_run(prepared, manifest.digest)
     return replace(
         digests,
@@ -66,7 +68,9 @@ def describe_run(
         not_compared=chosen.not_compared,
         limits=chosen.limits_of(prepared.release),
         engine=options.engine,
-        buckets=suite.buckets + options.walks.blocks + bool(digests.remembered),
+        buckets=suite.buckets + options.walks.blocks + followed.blocks + bool(digests.remembered),
+        hidden=followed.hidden,
+        followed=len(followed.sources),
         walks=options.walks,
         parameters=prepared.parameters,
         limit=options.limit,

@@ -16,8 +16,9 @@ from conform.runs.canaries import trust
 from conform.runs.entry_widths import EntrySteps
 from conform.runs.extent import Extent
 from conform.runs.findings.baseline import NO_BASELINE, Baseline
+from conform.runs.followed.followed_counts import FollowedCounts
 from conform.runs.not_compared import saw_all
-from conform.runs.walk_counts import OF_REMEMBERED, OF_WALKS, WalkCounts, is_of_suite
+from conform.runs.walk_counts import OF_FOLLOWED, OF_REMEMBERED, OF_WALKS, WalkCounts, is_of_suite
 from conform.storage.bucket_store import RunFolder
 
 
@@ -45,10 +46,12 @@ class RunCounts:
     images_lack: set[str] = field(default_factory=set)
     walks: WalkCounts = field(default_factory=WalkCounts)
     remembered: WalkCounts = field(default_factory=lambda: WalkCounts(OF_REMEMBERED))
+    followed: FollowedCounts = field(default_factory=FollowedCounts)
 
     def add(self, bucket: Mapping[str, Json]) -> None:
         self.walks.join(bucket.get(OF_WALKS))
         self.remembered.join(bucket.get(OF_REMEMBERED))
+        self.followed.join(bucket.get(OF_FOLLOWED))
         if is_of_suite(bucket):
             self.vectors += own_number(bucket["vectors"])
             self.verdicts.update(_table(bucket["verdicts"]))
@@ -87,7 +90,8 @@ class ConclusionInputs:
     much was judged, the findings, those known before, and those of them that are not as they were
     listed (`changed`, then and now), the digest of the suite, which files are not as they were when
     the run began, which vectors failed in the last run of the same files and conform now
-    (`unsteady`), and which entries also allow what the charter says (`allowing_both`)."""
+    (`unsteady`), which entries also allow what the charter says
+    (`allowing_both`), and which state variables the target does not show (`hidden`)."""
 
     @property
     def known(self) -> int:
@@ -110,6 +114,7 @@ class ConclusionInputs:
     files_changed: Sequence[str] = ()
     unsteady: Sequence[str] = ()
     allowing_both: Sequence[str] = ()
+    hidden: Sequence[str] = ()
 
 
 def collect(folder: RunFolder) -> RunCounts:
@@ -137,6 +142,7 @@ def conclude(
         "verdicts": {str(kind): counts.verdicts[kind] for kind in Kind},
         "vectors": counts.vectors,
         **_apart(counts),
+        **({"hidden": counts.followed.json(inputs.hidden)} if inputs.hidden else {}),
         **inputs.extent.json(),
         "broken_batches": counts.broken_batches,
         "unexplained_breaks": list(counts.unexplained_breaks),
@@ -239,7 +245,7 @@ def _exit(
         reasons.append((1, f"{plural(strictly, 'deviation')} from the charter (--strict)"))
     if inputs.extent.missing:
         reasons.append((3, inputs.extent.tell()))
-    for apart in (counts.remembered, counts.walks):
+    for apart in (counts.remembered, counts.walks, counts.followed):
         if unjudged := apart.tell_unjudged():
             reasons.append((3, unjudged))
     doubts = [(3, sentence) for sentence in untrusted]

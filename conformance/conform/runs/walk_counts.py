@@ -11,7 +11,7 @@ from charter.formats.reading import own_number
 from charter.formats.verdict import JUDGED, Kind
 from conform.storage.tables import WALKS, DatasetRows
 
-OF_WALKS, OF_REMEMBERED = "walks", "remembered"
+OF_WALKS, OF_FOLLOWED, OF_REMEMBERED = "walks", "followed", "remembered"
 """What the summary of a bucket has that is not of the suite."""
 _NUMBERS = ("walks", "steps", "performed", "varying", "kept", "cut", "not_kept")
 
@@ -56,4 +56,4 @@ class WalkCounts:
 
 def is_of_suite(bucket: Mapping[str, Json]) -> bool:
     """Whether the summary of a bucket counts vectors of the suite."""
-    return not bucket.keys() & {OF_WALKS, OF_REMEMBERED}
+    return not bucket.keys() & {OF_WALKS, OF_FOLLOWED, OF_REMEMBERED}

@@ -31,6 +31,7 @@ class Machine:
     SPEC_DIGEST = "5eed"
     OPERATIONS = ("register", "elect", "write", "expire", "failover")
     OBSERVES = ("registration", "leader", "version")
+    GHOSTS = ("session", "issued")  # so that no question goes on: tests count what a suite shows
     PARAMS: ClassVar = {
         "register": {"node": "Node"},
         "elect": {},

@@ -38,7 +38,7 @@ CHANGED = "Changed"
 has another one, with a number."""
 
 _CONSTANTS = frozenset(
-    {"VARIANT", "SPEC_DIGEST", "OPERATIONS", "OBSERVES", "NEVER_ISSUED", *OFFERED_TABLES}
+    {"VARIANT", "SPEC_DIGEST", "OPERATIONS", "OBSERVES", "GHOSTS", "NEVER_ISSUED", *OFFERED_TABLES}
 )
 
 

@@ -197,6 +197,7 @@ class WirePrinter:
         names = [*_EXPORTS, *(["fails"] if self.failures() else [])]
         names += ["images"] if self.images() else []
         names += ["assumed"] if self.assumptions() else []
+        names += ["GHOSTS"] if self.ghosts else []
         ordered = " ".join(f'"{name}",' for name in sorted(names, key=lambda n: (n.islower(), n)))
         return "\n".join(["__all__ = [", *(f"    {row}" for row in wrap(ordered, 92)), "]"])
 
@@ -220,11 +221,17 @@ class WirePrinter:
                 items.append(print_keyed(f'"{v.name}": ', text))
         return "\n".join(lines(Block("{", tuple(items), "}"), 1, "return "))
 
+    @property
+    def ghosts(self) -> list[str]:
+        """The ghost state of the model, which assumptions read."""
+        return [v.name for v in self.state if v.kind == "ghost"]
+
     def tables(self) -> str:
-        """Tables: operations, observables, and a value that was never issued for each counter in
-        the arguments of an operation."""
+        """Tables: operations, observables, ghost state, and a value that was never issued for each
+        counter in the arguments of an operation."""
         operations = [o.name for o in self.component.operations]
         shown = list(dict.fromkeys(o.path[0] for o in self.component.observables))
+        ghosts = self.ghosts
         rows: list[Doc] = []
         for operation in self.component.operations:
             for param in () if is_of_image(operation.name) else operation.params:
@@ -236,6 +243,7 @@ class WirePrinter:
             [
                 *lines(names_tuple(operations), 0, "OPERATIONS: tuple[str, ...] = "),
                 *lines(names_tuple(shown), 0, "OBSERVES: tuple[str, ...] = "),
+                *(lines(names_tuple(ghosts), 0, "GHOSTS: tuple[str, ...] = ") if ghosts else ()),
                 *lines(Block("{", tuple(rows), "}"), 0, hint),
             ]
         )

@@ -25,8 +25,10 @@ from conform.cli.output.missing_operations import (
 from conform.cli.output.walks_told import (
     count_walks,
     explain_dropped,
+    explain_hidden,
     explain_walks,
     find_walks,
+    list_followed,
     list_remembered,
     list_walks,
     name_asked,
@@ -104,7 +106,9 @@ def show(finished: Finished) -> None:
     _show_unknown_constants(counted)
     if told := tell_continued(about.continued):
         out(told)
-    for sentence in (*explain_walks(counted), *explain_dropped(counted)):
+    for sentence in (
+        *explain_walks(counted), *explain_dropped(counted), *explain_hidden(counted)
+    ):  # fmt: skip
         out(sentence)
     out(f"run: {near(finished.folder.place)}")
     if told := "" if missing else _next(finished):
@@ -280,7 +284,7 @@ def _lines(counted: Mapping[str, Json]) -> list[tuple[str, str]]:
     lines += [
         (f"  {kind.replace('_', ' ')}", _number(count)) for kind, count in verdicts.items() if count
     ]
-    lines += [*list_walks(counted), *list_remembered(counted)]
+    lines += [*list_walks(counted), *list_followed(counted), *list_remembered(counted)]
     lines.append(("steps judged", _number(counted["judged_steps"])))
     if counted["not_judged_steps"]:
         lines.append(("steps not judged", _number(counted["not_judged_steps"])))

@@ -1,5 +1,5 @@
-"""Says what a run did besides its suite, and what that found: walks, and questions that
-are remembered."""
+"""Says what a run did besides its suite, and what that found: walks, questions that go on where a
+target hides state, and questions that are remembered."""
 
 from __future__ import annotations
 
@@ -8,10 +8,11 @@ from collections.abc import Collection, Iterator, Mapping
 import pyarrow.compute as pc
 
 from charter.formats.canonical import Json
-from charter.formats.reading import own_number, texts
+from charter.formats.reading import mapping, own_number, texts
 from conform.console.terminal import number, plural
 from conform.runs.conclusion import Finished
 from conform.runs.failures.remembered import DIGITS_SHOWN
+from conform.runs.followed.followed_counts import read_hidden
 from conform.runs.walk_counts import OF_REMEMBERED
 from conform.storage.tables import OF_WALKS
 
@@ -101,3 +102,24 @@ def name_walks(finished: Finished) -> str:
     judged = _count(finished.summary, "walks")
     cut = ", cut by --seconds" if _count(finished.summary, "cut") else ""
     return f"{plural(judged, 'walk')} (seed {finished.run.walks.seed}{cut})" if judged else ""
+
+
+def list_followed(counted: Mapping[str, Json]) -> list[tuple[str, str]]:
+    """The rows of questions that go on in the table of a run."""
+    verdicts = mapping(mapping(counted.get("hidden")).get("verdicts"))
+    kinds = [(f"  {kind.replace('_', ' ')}", number(own_number(count)))
+             for kind, count in verdicts.items()]  # fmt: skip
+    every = sum(own_number(count) for count in verdicts.values())
+    return [("questions that go on", number(every)), *kinds] if every else []
+
+
+def explain_hidden(counted: Mapping[str, Json]) -> Iterator[str]:
+    """Sentences: the variables that a target does not show, and where nothing shows them."""
+    variables, bounds = read_hidden(counted)
+    if variables:
+        names = ", ".join(one.name for one in variables)
+        yield f"not shown: {names}; questions go on where a wrong value shows later"
+    for one in variables:
+        if one.not_shown:
+            after = ", ".join(one.not_shown)
+            yield f"no wrong {one.name} after {after} shows later (looked for with {bounds})"

@@ -36,9 +36,10 @@ from conform.runs.engines.progress_notes import BucketNotes
 from conform.runs.entry_widths import EntrySteps
 from conform.runs.findings.adapter_failures import FAILED, how_it_failed
 from conform.runs.findings.findings import finding_id
+from conform.runs.followed.followed_counts import FollowedCounts
 from conform.runs.overclaims import Claimed, find_overclaims
 from conform.runs.run_context import RunContext
-from conform.runs.walk_counts import WalkCounts
+from conform.runs.walk_counts import OF_FOLLOWED, WalkCounts
 from conform.storage.bucket_store import RunFolder
 from conform.storage.tables import (
     DEVIATIONS,
@@ -161,6 +162,7 @@ class Tally:
     same: str = ""
     in_a_row: int = 0
     walks: WalkCounts | None = None
+    followed: FollowedCounts | None = None
 
     def add(self, judgement: Judgement) -> None:
         if not self.first:
@@ -293,9 +295,9 @@ def _conforming(session: Session, controls: Sequence[VectorItem]) -> list[Vector
 
 
 def datasets(tally: Tally, context: RunContext) -> dict[str, DatasetRows]:
-    walks = tally.walks
+    made = tally.walks or tally.followed
     return {
-        **({OF_WALKS: walks.rows} if walks else {}),
+        **({OF_WALKS: made.rows} if made else {}),
         "verdicts": tally.verdicts,
         "deviations": tally.deviations,
         "observations": tally.observations,
@@ -339,6 +341,7 @@ def summarise(tally: Tally, bucket: int, began: float, canaries: list[Canary]) -
         "seconds": time.time() - began,
         "canaries": [canary.json() for canary in canaries],
         **({tally.walks.of: tally.walks.json()} if tally.walks else {}),
+        **({OF_FOLLOWED: tally.followed.json()} if tally.followed else {}),
     }
 
 

@@ -1,0 +1,1 @@
+"""Groups what a run asks where its target hides state."""

@@ -1,0 +1,62 @@
+"""Selects the questions of a suite that go on for a target that hides state."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import orjson
+
+from charter.formats.adapter import Welcome
+from charter.formats.reading import own_object
+from conform.adapters.session import offers
+from conform.judging.model import is_of, load, world_of
+from conform.judging.verdict import VectorItem
+from conform.runs.followed.followed_questions import NOTHING_FOLLOWED, FollowedQuestions
+from conform.runs.options import RunOptions
+from conform.runs.select import ResolvedRun
+from conform.runs.selection import ALL
+
+FOLLOWED_MAX = 1_024
+"""The most questions of a suite that go on: those about obligations first, with the least ids."""
+ASKED_MAX = 20_000
+"""The most vectors of a suite that a run remembers, so that what goes on is not one of them."""
+
+
+def list_followed(run: ResolvedRun, welcome: Welcome, options: RunOptions) -> FollowedQuestions:
+    """What goes on in a run; nothing if the target shows all, if the model is of other rules, or if
+    the caller leaves vectors out."""
+    manifest = run.suite.manifest
+    module = manifest.models.charter
+    if options.limit or options.wanted != ALL or not manifest.types:
+        return NOTHING_FOLLOWED
+    if not is_of(module, manifest.spec_digest) or not hasattr(load(module), "INSTANCES"):
+        return NOTHING_FOLLOWED
+    hidden = _list_hidden(run, welcome)
+    if not hidden:
+        return NOTHING_FOLLOWED
+    offered, found, asked = offers(welcome), dict[str, VectorItem](), set[str]()
+    for bucket in range(run.suite.buckets):
+        for item in run.suite.items(bucket):
+            if manifest.vectors <= ASKED_MAX:
+                asked.add(item.id)
+            if offered.issuperset(item.needs.split()):
+                found[item.id] = replace(item, answer=b"", ways=b"{}")
+        found = dict(sorted(found.items(), key=_order)[:FOLLOWED_MAX])
+    return FollowedQuestions(hidden, tuple(found.values()), frozenset(asked))
+
+
+def _list_hidden(run: ResolvedRun, welcome: Welcome) -> tuple[str, ...]:
+    """The state variables of the charter that a target does not show."""
+    model = load(run.suite.manifest.models.charter)
+    for bucket in range(run.suite.buckets):
+        for item in run.suite.items(bucket):
+            state = own_object(model.encode(model.initial(*world_of(orjson.loads(item.question)))))
+            ghosts = getattr(model, "GHOSTS", ())
+            return tuple(n for n in state if n not in welcome.observes and n not in ghosts)
+    return ()
+
+
+def _order(item: tuple[str, VectorItem]) -> tuple[bool, str]:
+    """First what names an obligation, then by the ids."""
+    name, vector = item
+    return not orjson.loads(vector.why)["obligations"], name
