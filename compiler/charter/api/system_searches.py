@@ -59,7 +59,8 @@ class SystemLimits:
 class SystemSearch:
     """A search of a system, in an instance, for the calls of a tree: `begins` is the depth of the
     node at which it begins, `depth` that of the leaves. `cut`: there are more renamings of sort
-    elements than those that have a search."""
+    elements than those that have a search. `spared` are the variables with the budgets of steps
+    that do not call the component."""
 
     model: n.Model
     system: str
@@ -67,6 +68,7 @@ class SystemSearch:
     begins: int
     depth: int
     cut: bool
+    spared: frozenset[str] = frozenset()
 
 
 def list_searches(
@@ -234,7 +236,12 @@ class _PartOfSystem:
         starts = (*named.starts, (POSITION, n.Literal(node, type=kind)))
         begins, depth = tree.depths[node], max(tree.depths)
         begun = replace(named, starts=starts)
-        return SystemSearch(model, self.system.name, begun, begins, depth, at.cut)
+        free, _ = self._list_budgets()
+        spared = frozenset(
+            v.name for v in self.system.state
+            if v.is_budget and isinstance(v.initial, n.ConstRef) and v.initial.name in free
+        )  # fmt: skip
+        return SystemSearch(model, self.system.name, begun, begins, depth, at.cut, spared)
 
     def _explain_impossible(self, call: CallEdge, at: tuple[int, ...]) -> str:
         component = next(c for c in self.model.components if c.name == self.part.component)

@@ -125,6 +125,22 @@ class _Pin:
     state: State
 
 
+@dataclass(frozen=True, slots=True)
+class _Bounds:
+    """Bounds of a search: the number of states, and whether steps that do not call the component
+    have no budget."""
+
+    states: int
+    spare: bool
+
+
+def _trace_of(found: SearchResult, depth: int) -> tuple[Act, ...] | None:
+    """The steps to a depth; None if it was not reached."""
+    name = name_of_depth(depth)
+    trace = next((p.trace for p in found.properties if p.name == name), None)
+    return None if trace is None else tuple((step.operation, step.args) for step in trace)
+
+
 @dataclass(slots=True, eq=False)
 class _Climb:
     """A search. `count` is how many states it has searched so far, `complete` whether these were
@@ -134,6 +150,7 @@ class _Climb:
     count: int = 0
     complete: bool = False
     pins: list[_Pin] = field(default_factory=list)
+    opened: select.OpenedSearch | None = None
 
     @property
     def place(self) -> tuple[str, str, int]:
@@ -156,47 +173,62 @@ class _Climb:
         pins, end, back = [*self.pins], self.count + most, 1
         best = pins[-1].depth
         while self.count < end:
-            pin = pins[-1]
-            found = self._explore(pin, best + 1, min(each, end - self.count), progress)
-            acts = next(
-                (p.trace for p in found.properties if p.name == name_of_depth(best + 1)), None
-            )
+            pin, acts = pins[-1], None
+            for spare in self._list_tries(pin):
+                room = min(each, end - self.count)
+                if acts is None and room > 0:
+                    found = self._explore(pin, best + 1, _Bounds(room, spare), progress)
+                    acts = _trace_of(found, best + 1)
             if acts is not None:
-                steps = (*pin.acts, *((step.operation, step.args) for step in acts))
+                steps = (*pin.acts, *acts)
                 best, back = best + 1, 1
                 if best == self.what.depth:
                     return self._tell(steps)
                 pins.append(self._pin(pin, best, steps))
                 self.pins = [*pins]
             elif len(pins) == 1:
-                self.complete = found.counts.complete
+                self.complete = room > 0 and found.counts.complete
                 return None
             else:
                 del pins[max(1, len(pins) - back) :]
                 back *= 2
         return None
 
-    def _explore(self, pin: _Pin, depth: int, most: int, progress: Progress) -> SearchResult:
+    def _explore(self, pin: _Pin, depth: int, bounds: _Bounds, progress: Progress) -> SearchResult:
         """What a search finds from a state until a depth is reached."""
         begun = self.count
+        if self.opened is None:
+            options = ExploreOptions(symmetry=False)
+            self.opened = select.open_search(self.what.model, self.what.instance, options)
 
         def tell(distinct: int, generated: int, level: int, queue: int, doing: str = "", /) -> None:
             progress(begun + distinct, generated, level, queue, doing)
 
-        options = ExploreOptions(most_states=most, symmetry=False, until=name_of_depth(depth))
-        found = select.explore(self.what.model, self._at(pin), options, tell)
+        until = name_of_depth(depth)
+        options = ExploreOptions(most_states=bounds.states, symmetry=False, until=until)
+        found = self.opened.explore(self._starts(pin.state, spare=bounds.spare), options, tell)
         self.count += found.counts.distinct
         return found
 
-    def _at(self, pin: _Pin) -> n.Instance:
-        """The instance with this state as its first one."""
+    def _list_tries(self, pin: _Pin) -> tuple[bool, ...]:
+        """Whether to search without budget for steps that do not call the component: first so, as
+        most calls need none, then with it."""
+        return (True, False) if any(pin.state[name] for name in self.what.spared) else (False,)
+
+    def _starts(self, state: State, *, spare: bool = False) -> tuple[tuple[str, n.Expr], ...]:
+        """A state, as the first one of an instance. `spare`: without budget for steps that do not
+        call the component."""
         universe = Universe.of(self.what.instance)
         whole = next(s for s in self.what.model.systems if s.name == self.what.system)
-        starts = ((v.name, write_value(v.type, pin.state[v.name], universe)) for v in whole.state)
-        return replace(self.what.instance, starts=tuple(starts))
+        gone = self.what.spared if spare else ()
+        return tuple(
+            (v.name, write_value(v.type, 0 if v.name in gone else state[v.name], universe))
+            for v in whole.state
+        )
 
     def _pin(self, before: _Pin, depth: int, acts: tuple[Act, ...]) -> _Pin:
-        machine = Machine.of(self.what.model, self._at(before))
+        starts = self._starts(before.state)
+        machine = Machine.of(self.what.model, replace(self.what.instance, starts=starts))
         prop = next(p for p in self.what.model.properties if p.name == name_of_depth(depth))
         states = run_of(
             machine,

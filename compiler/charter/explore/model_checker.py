@@ -150,6 +150,20 @@ class Problem:
         )
 
 
+class MachineSearch(Protocol):
+    """A machine in an instance, to be searched from several states."""
+
+    def explore(
+        self,
+        starts: Sequence[tuple[str, n.Expr]],
+        options: ExploreOptions,
+        progress: Progress,
+        /,
+    ) -> SearchResult:
+        """The result of a search from the state that `starts` give, without liveness. Raises
+        EngineUnsupported, or CannotExplore."""
+
+
 class ModelChecker(Protocol):
     """The module of an engine, which searches all states of a machine in an instance."""
 

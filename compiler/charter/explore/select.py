@@ -4,9 +4,9 @@ the reference engine, with the reason."""
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from dataclasses import replace
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from charter.cache.files import cache_folder
@@ -15,6 +15,7 @@ from charter.explore.model_checker import (
     CannotExplore,
     EngineUnsupported,
     ExploreOptions,
+    MachineSearch,
     ModelChecker,
     Problem,
     Progress,
@@ -47,6 +48,39 @@ def explore(
     if found.liveness_skipped_because:
         found = _with_liveness(found, problem, options, progress)
     return replace(found, seconds=time.monotonic() - begun)
+
+
+@dataclass(frozen=True, slots=True)
+class OpenedSearch:
+    """An instance to be searched from several states: by the native engine, which compiles it once
+    (None: it does not support it), or else by the reference engine."""
+
+    model: n.Model
+    instance: n.Instance
+    compiled: MachineSearch | None
+
+    def explore(
+        self, starts: Sequence[tuple[str, n.Expr]], options: ExploreOptions, progress: Progress
+    ) -> SearchResult:
+        """As `MachineSearch.explore`. Raises CannotExplore."""
+        if self.compiled is not None:
+            with suppress(EngineUnsupported):
+                return self.compiled.explore(starts, options, progress)
+        begun = replace(self.instance, starts=tuple(starts))
+        return explore(self.model, begun, options, progress)
+
+
+def open_search(model: n.Model, instance: n.Instance, options: ExploreOptions) -> OpenedSearch:
+    """An instance to be searched from several states, without liveness; `options` are those that
+    all searches have in common."""
+    bare = replace(model, liveness=())
+    try:
+        with _loading_native():
+            from charter.explore.native.checker import open_instance
+        compiled = open_instance(Problem.of(bare, instance), options)
+    except EngineUnsupported:
+        return OpenedSearch(bare, instance, None)
+    return OpenedSearch(bare, instance, compiled)
 
 
 def _search(

@@ -12,9 +12,13 @@ from charter.api.whole_system import (
     FoundInSystem,
     NotFoundInSystem,
     SystemLimits,
+    _Climb,
     find_in_system,
     has_system,
 )
+from charter.core import nodes as n
+from charter.explore.model_checker import EngineUnsupported
+from charter.explore.native import checker
 from charter.formats.canonical import Json
 from charter.formats.vector import OperationCall, Question
 
@@ -260,3 +264,47 @@ def test_search_with_some_of_the_renamings_is_not_complete():
 @pytest.mark.parametrize("component, known", [("leases", True), ("office", False)])
 def test_charter_has_a_system_when_a_component_is_a_part(component: str, known: bool):
     assert has_system(api.load_text(LEASES), component) is known
+
+
+def test_system_is_compiled_once_for_all_calls_of_a_question(monkeypatch: pytest.MonkeyPatch):
+    real, compiled = checker.program, list[str]()
+
+    def count(model: n.Model, instance: n.Instance, *rest: object, **more: object) -> object:
+        compiled.append(instance.name)
+        return real(model, instance, *rest, **more)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(checker, "program", count)
+    found = search(ask(grant("a"), grant("a"), release(2), grant("b")))
+    assert "crash a" in steps(found)
+    assert compiled == ["tiny"]
+
+
+def test_reference_engine_searches_what_the_native_one_cannot(monkeypatch: pytest.MonkeyPatch):
+    def refuse(*_: object) -> None:
+        raise EngineUnsupported("not this one")
+
+    monkeypatch.setattr(checker, "open_instance", refuse)
+    monkeypatch.setattr(checker, "check", refuse)
+    assert steps(search(ask(grant("b"), release(1)))) == ["arrive b", "ask b", "leave b"]
+
+
+def test_native_engine_that_gives_up_is_followed_by_the_reference_one(
+    monkeypatch: pytest.MonkeyPatch,
+):
+    def refuse(*_: object) -> None:
+        raise EngineUnsupported("not any more")
+
+    monkeypatch.setattr(checker.OpenedInstance, "explore", refuse)
+    assert steps(search(ask(grant("b"), release(1)))) == ["arrive b", "ask b", "leave b"]
+
+
+def test_steps_that_call_nothing_have_a_budget_only_where_calls_need_it(
+    monkeypatch: pytest.MonkeyPatch,
+):
+    question = ask(grant("a"), grant("b"), release(1))
+    first = search(question)
+    monkeypatch.setattr(_Climb, "_list_tries", lambda *_: (False,))
+    whole = search(question)
+    assert isinstance(first, FoundInSystem) and isinstance(whole, FoundInSystem)
+    assert steps(first) == steps(whole)
+    assert first.states < whole.states

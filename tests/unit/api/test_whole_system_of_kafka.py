@@ -65,29 +65,95 @@ def test_broker_of_the_system_never_asks_to_be_fenced():
     assert found == NotFoundInSystem((), why)
 
 
-@pytest.mark.slow
-def test_index_of_eligible_replicas_outlives_its_topic_in_the_system():
-    # Two leave the ISR, the minimum is lowered, the topic goes, and one of them is back.
-    brokers = ("r1", "r2", "r3")
-    topic: Json = {"ref": [11, "partition", "t", "topic_id"]}
-    calls: list[OperationCall] = []
+def down(broker: str) -> OperationCall:
+    return OperationCall("session_expires", {"broker": broker})
+
+
+def start_anew(broker: str) -> OperationCall:
+    return OperationCall("register", {"broker": broker, "restarted": True, "previous_epoch": None})
+
+
+def create(*replicas: str) -> OperationCall:
+    return OperationCall("create_topic", {"topic": "t", "replicas": [*replicas]})
+
+
+def reassign(*target: str) -> OperationCall:
+    return OperationCall("reassign", {"topic": "t", "target": [*target]})
+
+
+def need(minimum: int) -> OperationCall:
+    return OperationCall("set_min_isr", {"minimum": minimum})
+
+
+def of_topic(step: int, field: str) -> Json:
+    return {"ref": [step, "partition", "t", field]}
+
+
+def join(leader: str, joining: str, step: int, *others: str) -> OperationCall:
+    """A leader proposes that a replica joins it."""
+    isr = (leader, joining)
+    epochs: dict[str, Json] = {
+        one: {"ref": [step, "registration", one, "epoch"]} if one in isr else None
+        for one in (*isr, *others)
+    }
+    names = ("topic_id", "leader_epoch", "partition_epoch")
+    return OperationCall("alter_partition", {
+        "from": leader, "broker_epoch": epochs[leader], "isr": [*isr], "isr_epochs": epochs,
+        "recovering": False, **{name: of_topic(step, name) for name in names},
+    })  # fmt: skip
+
+
+def begin_with(*brokers: str) -> list[OperationCall]:
+    """Brokers start in an empty cluster."""
+    found: list[OperationCall] = []
     for broker in brokers:
-        calls += [register(broker), heartbeat(broker, len(calls) + 1)]
-    calls += [
-        OperationCall("set_min_isr", {"minimum": 2}),
-        OperationCall("create_topic", {"topic": "t", "replicas": [*brokers]}),
-        OperationCall("session_expires", {"broker": "r2"}),
-        OperationCall("session_expires", {"broker": "r3"}),
-        OperationCall("set_min_isr", {"minimum": 1}),
-        OperationCall("delete_topic", {"topic_id": topic}),
-        OperationCall("register", {"broker": "r2", "restarted": True, "previous_epoch": None}),
+        found += [register(broker), heartbeat(broker, len(found) + 1)]
+    return found
+
+
+PAIR, TRIO = ("r1", "r2"), ("r1", "r2", "r3")
+BEGUN = {2: begin_with(*PAIR), 3: begin_with(*TRIO)}
+ROWS = {
+    # Moved from the first two replicas to the third, and then to all of them.
+    "overridden_reassignment_lingers": (
+        3, create("r1", "r2"), reassign("r3"), reassign("r1", "r2", "r3")
+    ),
+    # A replica that was taken out stays eligible; it comes back, and the other one fails.
+    "stranger_has_no_directory": (
+        2, need(2), create("r1", "r2"), down("r2"), reassign("r1"), heartbeat("r2", 8), down("r1"),
+        reassign("r2", "r1"),
+    ),
+    # The feature is turned off, and the leader commits alone.
+    "elr_survives_while_off": (
+        2, need(2), create("r1", "r2"), down("r2"), OperationCall("set_elr", {"enabled": False}),
+        need(1), heartbeat("r2", 9), down("r1"),
+    ),
+    # A new replica joins, the only old one fails, and the order is cancelled.
+    "cancels_to_first_replica": (
+        3, create("r1"), reassign("r2", "r3"), join("r1", "r2", 8, "r3"), down("r1"),
+        OperationCall("set_unclean_election", {"enabled": True}),
+        OperationCall("cancel_reassignment", {"topic": "t"}),
+    ),
+    # Two leave the ISR, the minimum is lowered, the topic goes, and one of them is back.
+    "cleared_elr_stays_in_index": (
+        3, need(2), create("r1", "r2", "r3"), down("r2"), down("r3"), need(1),
+        OperationCall("delete_topic", {"topic_id": of_topic(11, "topic_id")}), start_anew("r2"),
+    ),
+}  # fmt: skip
+"""The ordinary operations of a finding on Kafka's controller, after the brokers have started."""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ROWS)
+def test_operations_of_a_finding_happen_in_the_system_from_an_empty_cluster(name: str):
+    count, *calls = ROWS[name]
+    assert isinstance(count, int)
+    sorts = {"Broker": {b: i for i, b in enumerate(TRIO[:count], 1)}, "Topic": {"t": 0}}
+    question = replace(ask(*BEGUN[count], *calls), sorts=sorts)  # type: ignore[arg-type]
+    found = find_in_system(model("kafka"), question, SystemLimits(), quiet)
+    assert isinstance(found, FoundInSystem) and found.begins == 0
+    rules = [rule for step in found.story.steps for rule in step.rules]
+    performed = [rule for rule in rules if rule.startswith("controller.")]
+    assert [rule.partition("/")[0].partition(".")[2] for rule in performed] == [
+        call.operation for call in question.operations
     ]
-    question = replace(
-        ask(*calls), sorts={"Broker": {"r1": 1, "r2": 2, "r3": 3}, "Topic": {"t": 0}}
-    )
-    limits = SystemLimits(states=300_000, instance="pair_both_lost")
-    found = find_in_system(model("kafka"), question, limits, quiet)
-    assert isinstance(found, FoundInSystem)
-    assert [step.operation for step in found.story.steps][-4:] == [
-        "delete_topic", "lose_power", "start", "register",
-    ]  # fmt: skip

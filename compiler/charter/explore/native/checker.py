@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import islice
 from typing import cast
 
@@ -13,7 +13,8 @@ from charter.cache.files import cache_folder
 from charter.core import nodes as n
 from charter.explore.model_checker import EngineUnsupported, ExploreOptions, Problem, Progress
 from charter.explore.native.liveness.check_liveness import Explored, check_liveness, explore_live
-from charter.explore.native.search.explore import Choices, NativeOptions
+from charter.explore.native.program.compile_instance import Program, Starts, begin_at, program
+from charter.explore.native.search.explore import Choices, NativeOptions, explore
 from charter.explore.native.search.explore import SearchCounts as Now
 from charter.explore.native.search.traces import bare
 from charter.explore.native.states.reached import Reached
@@ -31,6 +32,31 @@ def check(problem: Problem, options: ExploreOptions, progress: Progress) -> Sear
     if not problem.liveness or found.liveness_skipped_because:
         return found
     return _settle(problem, options, found, seen, progress)
+
+
+@dataclass(frozen=True, slots=True)
+class OpenedInstance:
+    """An instance that is compiled once and searched from several states."""
+
+    problem: Problem
+    program: Program
+
+    def explore(self, starts: Starts, options: ExploreOptions, progress: Progress) -> SearchResult:
+        """As `MachineSearch.explore`."""
+        program = begin_at(self.program, starts)
+        chosen = replace(native_options(self.problem, options), program=program)
+        tell, machine = _reporter(progress), self.problem.machine
+        found = explore(machine.model, machine.instance, chosen, lambda now: tell(now, ""))
+        return _result(self.problem, options, Explored(found))
+
+
+def open_instance(problem: Problem, options: ExploreOptions) -> OpenedInstance:
+    """Compile an instance for searches with these options. Raises EngineUnsupported."""
+    machine, chosen = problem.machine, native_options(problem, options)
+    compiled = program(
+        machine.model, machine.instance, chosen.choices, chosen.cache, optimized=False
+    )
+    return OpenedInstance(problem, compiled)
 
 
 def step_pairs(problem: Problem, options: ExploreOptions, progress: Progress) -> StepPairs:

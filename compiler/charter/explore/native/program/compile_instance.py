@@ -52,6 +52,8 @@ from charter.semantics.machine import E, Machine, S
 OPTIMIZED_EACH_SECOND = 250_000
 """Bytes of IR that LLVM optimizes in a second of processor time."""
 
+Starts = Sequence[tuple[str, n.Expr]]
+"""The variables of a first state that are not as the machine has them, with their values."""
 Noted = list[tuple[str, str]]
 Numbered = list[tuple[int, n.Property[E]]]
 
@@ -364,6 +366,18 @@ def program(
     optimized = optimized or source.is_optimized_already()
     code = source.code(optimized=optimized)
     return Program(plan, code, source.library(code), digest, None if optimized else source)
+
+
+def begin_at(program: Program, starts: Starts) -> Program:
+    """The same program in an instance that begins in another state. Raises CannotCompile."""
+    plan = program.plan
+    instance = replace(plan.machine.instance, starts=tuple(starts))
+    plan = replace(plan, machine=replace(plan.machine, instance=instance))
+    initial = slots_of(plan, plan.machine.initial())
+    if not fits(plan, initial):
+        raise CannotCompile(f"a counter past {MOST_COUNTER} in the initial state")
+    digest = sha256(f"{program.digest}\n{initial}".encode()).hexdigest()
+    return replace(program, plan=plan, digest=digest)
 
 
 def _plan_and_source(

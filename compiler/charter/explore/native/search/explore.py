@@ -14,7 +14,7 @@ from charter.core import nodes as n
 from charter.core.transition import is_of_transition
 from charter.explore.model_checker import CannotExplore
 from charter.explore.native.memory.arrays import NoRoom, Room, default_budget
-from charter.explore.native.program.compile_instance import Choices, program
+from charter.explore.native.program.compile_instance import Choices, Program, program
 from charter.explore.native.search.journal import Journal
 from charter.explore.native.search.levels import Note, Search, SearchCounts
 from charter.explore.native.search.traces import Teller, Traces, TraceSource, bare
@@ -32,7 +32,8 @@ class NativeOptions:
     are not needed; `optimized`: the code is optimized from the start, not only once the search
     turns out to be long; `first`: stop at the end of the level in which something is
     wrong, `until`: in which this property is violated; `on_violation`: called when a property turns
-    out to be violated."""
+    out to be violated. `program`: the compiled code, if there is some: that of the instance, or of
+    one that begins in another state."""
 
     choices: Choices = DEFAULT
     _: KW_ONLY
@@ -47,6 +48,7 @@ class NativeOptions:
     first: bool = False
     until: str = ""
     on_violation: Callable[[FirstViolation], None] | None = None
+    program: Program | None = None
 
 
 class Ended(TraceSource, Protocol):
@@ -108,7 +110,9 @@ def run_search(
     """A context with a finished search, and what of its journal could not be used; its temporary
     files are deleted at the end. Raises as `explore` does."""
     refuse_faults(model)
-    compiled = program(model, instance, options.choices, options.cache, optimized=options.optimized)
+    compiled = options.program or program(
+        model, instance, options.choices, options.cache, optimized=options.optimized
+    )
     journal, message = None, ""
     width = 8 * compiled.plan.context.width
     if options.journal is not None:
