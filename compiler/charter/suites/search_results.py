@@ -48,6 +48,8 @@ NOT_AS_WRITTEN = "proofs.json is not as a search wrote it, so its proofs do not 
 NO_INSTANCE = " has no instance"
 LEFT_OUT = "left out, with "
 """Notes of obligations that nothing looked for, or how such notes end or begin."""
+NO_PATH_SOUGHT = f"no search looks for paths of the questions in {FILE_OF_FINDINGS}"
+"""What a question says that nobody searched, and that begins in a given state."""
 
 OBLIGATIONS = 5
 """Raised whenever other obligations are derived from the same rules: earlier searches are stale."""

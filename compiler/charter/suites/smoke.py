@@ -25,7 +25,7 @@ from charter.semantics.expressions import State
 from charter.semantics.machine import Machine
 from charter.semantics.scenario import ScenarioFails
 from charter.suites.planning.instance_planner import InstancePlanner
-from charter.suites.search_results import mutants_of, name_broken
+from charter.suites.search_results import NO_PATH_SOUGHT, mutants_of, name_broken
 from charter.suites.subject import Subject
 from charter.syntax import nodes as sx
 from charter.vectors.answer import Answers, NoAnswer
@@ -225,11 +225,13 @@ def smoke(about: Subject) -> Smoke:
 
 
 def _mark(entry: SmokeVector, about: Subject) -> SmokeVector:
-    """An entry that says of a given state where a search looked for a path to it."""
-    vector = entry.vector
+    """An entry that says of a given state where a search looked for a path to it, if one did."""
+    vector, note = entry.vector, about.found.unreached
     if vector.question.given is None:
         return entry
-    why = replace(vector.why, unreached=about.found.unreached)
+    if note and vector.why.source == "finding":
+        note = NO_PATH_SOUGHT
+    why = replace(vector.why, unreached=note)
     return replace(entry, vector=replace(vector, why=why))
 
 

@@ -7,7 +7,7 @@ from functools import cache
 
 from charter.diagnostics import Source
 from charter.suites.search import search
-from charter.suites.search_results import Found
+from charter.suites.search_results import Found, FoundQuestion
 from charter.suites.smoke import smoke
 from charter.suites.subject import Subject, subject
 from charter.suites.walked import without
@@ -107,6 +107,18 @@ def test_a_vector_without_a_path_says_so_and_is_counted_apart() -> None:
     assert "200 walks of 24 operations" in about.found.paths
     assert small.counts()["unreached"] == len(given)
     assert all(not e.vector.why.unreached for e in small.entries if e.vector.question.given is None)
+
+
+def test_a_question_by_hand_says_that_no_search_looked_for_its_path() -> None:
+    about = _search(NOT_LED)
+    entry = next(e for e in smoke(about).entries if e.vector.question.given is not None)
+    by_hand = FoundQuestion(entry.vector.question, entry.instance.name, "finding", "by hand", ())
+    small = smoke(replace(about, found=Found((by_hand,), paths=about.found.paths)))
+    (entry,) = (e for e in small.entries if e.vector.why.source == "finding")
+    assert entry.vector.why.unreached == (
+        "no search looks for paths of the questions in findings.jsonl"
+    )
+    assert small.counts()["unreached"] > 0
 
 
 def test_walks_reach_what_was_met_from_given_states_only() -> None:
