@@ -49,7 +49,9 @@ ALONE = (
 """What is said of a finding that does not repeat, before what it is."""
 
 Question = dict[str, Json]
-_RANGE = re.compile(r"int (-?[0-9]+)\.\.")
+_RANGE = re.compile(r"int (-?[0-9]+)\.\.(-?[0-9]+)")
+BOUND = "bound of the model"
+"""What is said of a finding that is none with a larger constant."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,11 +80,13 @@ class Shrunk:
 
 @dataclass(slots=True)
 class Shrinker:
-    """Shrinks findings of one target. `lowest` are the least values of the constants."""
+    """Shrinks findings of one target. `lowest` and `highest` are the least and the greatest values
+    of the constants."""
 
     session: Session
     model: JudgeModel
     lowest: Mapping[str, int] = field(default_factory=dict)
+    highest: Mapping[str, int] = field(default_factory=dict)
     asked: int = 0
 
     def shrink(self, finding: str, item: VectorItem) -> Shrunk | None:
@@ -103,15 +107,29 @@ class Shrinker:
                 if found is not None:
                     best, shown, smaller = candidate, found, True
                     break
-        row = deviation_row(shown)
+        row, bound = deviation_row(shown), self._find_bound(best)
+        told = f"{BOUND} ({bound}): {sentence(row)}" if bound else sentence(row)
         chosen = is_chosen(best, orjson.loads(item.why))
-        return Shrunk(best, before, side_by_side(row), sentence(row), chosen)
+        return Shrunk(best, before, side_by_side(row), told, chosen)
 
     def conforms(self, item: VectorItem) -> bool:
         """Whether the vector conforms when it is asked alone. Raises `CannotStart`."""
         self.session.connection.restart()
         (judgement,) = self.session.run([item])
         return judgement.assessments[0].verdict.kind is Kind.CONFORMS
+
+    def _find_bound(self, question: Question) -> str:
+        """The constant of which a larger value makes the target conform, with its value: a bound of
+        the instance alone refused the step. "" for none, and for a given state, which need not be
+        one with a larger constant."""
+        consts = mapping(question.get("consts"))
+        for name, value in sorted(consts.items()) if question["given"] is None else ():
+            if own_number(value) < self.highest.get(name, 0):
+                larger = {**question, "consts": {**consts, name: own_number(value) + 1}}
+                item = answer_item(self.model, larger, self.session.judge.opaque)
+                if item is not None and self.conforms(item):
+                    return f"{name} = {value}"
+        return ""
 
     def _shows(self, question: Question, finding: str) -> Deviation | None:
         """The first deviation of the finding when the target is asked, if there is one."""
@@ -157,7 +175,7 @@ def with_shrunk(
     with contextlib.suppress(CannotStart, Incomplete), contextlib.ExitStack() as stack:
         session = start_session(context)
         stack.callback(session.connection.close)
-        shrinker = Shrinker(session, load(context.model), _lowest(vectors.suite.manifest.consts))
+        shrinker = Shrinker(session, load(context.model), *_limits(vectors.suite.manifest.consts))
         for one in new:
             if found:
                 session.connection.restart()  # the adapter may keep state of other questions
@@ -175,10 +193,12 @@ def _smaller_finding(finding: RunFinding, shrinker: Shrinker, item: VectorItem) 
     return finding
 
 
-def _lowest(consts: Mapping[str, str]) -> dict[str, int]:
-    """The least values of constants, from their types (`int 1..9`)."""
+def _limits(consts: Mapping[str, str]) -> tuple[dict[str, int], dict[str, int]]:
+    """The least and the greatest values of constants, from their types (`int 1..9`)."""
     found = {name: _RANGE.match(kind) for name, kind in consts.items()}
-    return {name: int(match[1]) for name, match in found.items() if match}
+    ranges = {name: (int(match[1]), int(match[2])) for name, match in found.items() if match}
+    lowest = {name: low for name, (low, _) in ranges.items()}
+    return lowest, {name: high for name, (_, high) in ranges.items()}
 
 
 def read_shrunk(

@@ -7,6 +7,7 @@ from importlib import resources
 from pathlib import Path
 
 import pytest
+from tests.support.assumed import load_follower
 
 from charter import api
 from charter.core import types as t
@@ -121,3 +122,10 @@ def test_names_that_are_one_in_other_languages_are_refused(old, new, owner) -> N
     model = api.load_text(SHELF.replace(old, new).replace(".epoch", ".up"))
     with pytest.raises(api.SameName, match=f"{owner} has topic_id and topicId, which are one name"):
         api.adapter_files(model, "go")
+
+
+@pytest.mark.parametrize("language", api.LANGUAGES)
+def test_a_skeleton_says_what_is_true_at_each_call_when_assumed(language: str) -> None:
+    files = api.adapter_files(load_follower(), language)
+    texts = " ".join([*files.types.values(), *files.skeleton.values()])
+    assert "assume of > 0" in re.sub(r"[\s*#/]+", " ", texts)

@@ -98,7 +98,9 @@ def interface(model: n.Model, component: n.Component) -> Interface:
 
 def _operation(operation: n.Operation) -> SeenOperation:
     fields = tuple((param.name, param.type) for param in operation.params)
-    doc = "\n\n".join(part for part in (operation.doc, cite(operation.citations)) if part)
+    assumed = "; ".join(" ".join(one.span.quote().split()) for one in operation.assumes)
+    told = f"What is true at each call: {assumed}." if assumed else ""
+    doc = "\n\n".join(part for part in (operation.doc, cite(operation.citations), told) if part)
     return SeenOperation(
         operation.name, doc, t.Record(f"{operation.name}_args", fields), operation.result
     )
