@@ -40,6 +40,17 @@ def conform(called):
 
 
 @pytest.fixture
+def conform_without_walks(conform):
+    """The same; `conform test` makes no walks, which take seconds, if no option names some."""
+
+    def call(*arguments):
+        none = ("--walks", "0") if arguments[0] == "test" and "--walks" not in arguments else ()
+        return conform(*arguments, *none)
+
+    return call
+
+
+@pytest.fixture
 def toy(tmp_path):
     path = tmp_path / "toy.charter"
     path.write_text(TOY, encoding="utf-8")

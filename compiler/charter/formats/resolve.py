@@ -135,3 +135,35 @@ def _resolve(value: Json, history: History, never_issued: NeverIssued, path: Pat
             for position, item in enumerate(value)
         ]
     return value
+
+
+class _ReadsReply(Exception):
+    """An argument refers to the reply of an operation that is left out."""
+
+
+def leave_out(arguments: Sequence[Json], start: int, size: int) -> list[Json] | None:
+    """The arguments of operations without `size` of them after the first `start`. What refers to
+    the observation after one of these refers to the one before them. None if something refers to
+    the reply of one: no other reply has its meaning."""
+    try:
+        return [
+            _shift(value, start, size) for value in (*arguments[:start], *arguments[start + size :])
+        ]
+    except _ReadsReply:
+        return None
+
+
+def _shift(value: Json, start: int, size: int) -> Json:
+    """A value with the steps of its references renumbered."""
+    if isinstance(value, dict):
+        if is_reference(value):
+            path = value["ref"]
+            assert isinstance(path, list) and isinstance(path[0], int)
+            step, *rest = path[0], *path[1:]
+            if start < step <= start + size and value.get("in") == REPLY:
+                raise _ReadsReply
+            return {**value, "ref": [step if step <= start else max(start, step - size), *rest]}
+        return {name: _shift(item, start, size) for name, item in value.items()}
+    if isinstance(value, list):
+        return [_shift(item, start, size) for item in value]
+    return value

@@ -12,8 +12,8 @@ from charter.analysis.environment import Arguments
 from charter.analysis.retell import Act
 from charter.core import nodes as n
 from charter.core.obligations import Obligation
-from charter.formats.canonical import Json
-from charter.formats.resolve import REPLY
+from charter.formats.reading import own_object
+from charter.formats.resolve import leave_out
 from charter.formats.vector import OperationCall, Question, Why
 from charter.semantics.builtins import EvaluationError
 from charter.semantics.evaluate import Outcome
@@ -172,33 +172,11 @@ def _operation(obligation: Obligation) -> str:
 def without(question: Question, number: int) -> Question | None:
     """A question without one of its operations (from 1). What refers to the observation after it
     refers to the one before; None if something refers to its reply."""
-    calls: list[OperationCall] = []
-    try:
-        for position, call in enumerate(question.operations, 1):
-            if position != number:
-                args = {name: _shift(value, number) for name, value in call.args.items()}
-                calls.append(OperationCall(call.operation, args))
-    except _ReadsReply:
+    kept = leave_out([{**call.args} for call in question.operations], number - 1, 1)
+    if kept is None:
         return None
+    rest = (*question.operations[: number - 1], *question.operations[number:])
+    pairs = zip(rest, map(own_object, kept), strict=True)
+    calls = [OperationCall(call.operation, args) for call, args in pairs]
     delta = question.delta if question.delta == "each" else (len(calls),)
     return replace(question, operations=tuple(calls), delta=delta)
-
-
-class _ReadsReply(Exception):
-    """An argument refers to the reply of the operation that is left out."""
-
-
-def _shift(value: Json, number: int) -> Json:
-    match value:
-        case dict() if "ref" in value:
-            where = value["ref"]
-            assert isinstance(where, list) and isinstance(where[0], int)
-            if where[0] == number and value.get("in") == REPLY:
-                raise _ReadsReply
-            return {**value, "ref": [where[0] - (where[0] >= number), *where[1:]]}
-        case dict():
-            return {name: _shift(item, number) for name, item in value.items()}
-        case list():
-            return [_shift(item, number) for item in value]
-        case _:
-            return value

@@ -113,7 +113,6 @@ def _write_run(site: Site, item: Reading, extra: Sequence[str]) -> dict[str, Vec
     examples = _examples(run)
     shown = {found.id: found.ordered[:PAGES] for found in item.findings}
     wanted = {case.id for cases in shown.values() for case in cases}
-    wanted |= {found.from_initial.id for found in item.findings if found.from_initial}
     traces = read_traces(run, {*wanted, *examples.values(), *extra})
     branches = _branches(item, examples)
     site.page(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from charter.formats.run import SystemAnswer
 from conform.reports.runs import ReportedRun
@@ -68,14 +68,6 @@ class Finding(FindingGroup):
         return self.branches.most_common(1)[0][0]
 
     @property
-    def from_initial(self) -> FindingExample | None:
-        """If the shortest vector loads a state, the shortest one that does not; else None."""
-        ordered = self.ordered
-        if ordered[0].id not in self.loaded:
-            return None
-        return next((case for case in ordered if case.id not in self.loaded), None)
-
-    @property
     def title(self) -> str:
         """The title of the finding: the entry, or the branch and what differs, each place by its
         first and its last name: a field or an element may be in several variables."""
@@ -99,7 +91,8 @@ class Finding(FindingGroup):
 
     @property
     def ordered(self) -> list[FindingExample]:
-        """The vectors, those with the gravest deviation first, then those that show it earliest."""
+        """The vectors: those that begin in the first state, then those with the gravest deviation,
+        then those that show it earliest."""
         return sorted(self.cases.values())
 
 
@@ -124,6 +117,8 @@ def findings(run: ReportedRun) -> tuple[Finding, ...]:
         known = {name: labels[name] for name in finding.cases if name in labels}
         finding.labels.update(label for label, _ in known.values())
         finding.loaded.update(name for name, (_, loaded) in known.items() if loaded)
+        for name in finding.loaded:
+            finding.cases[name] = replace(finding.cases[name], given=True)
     _add_sentences(run, found.values())
     return tuple(sorted(found.values(), key=rank))
 

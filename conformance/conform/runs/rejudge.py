@@ -8,7 +8,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from charter.formats.canonical import Json
 from charter.formats.reading import own_list, own_number, own_object, texts
 from charter.formats.run_description import RunDescription
 from charter.formats.verdict import JUDGED, Kind, Verdict
@@ -32,7 +31,7 @@ from conform.runs.entry_widths import allowing_both
 from conform.runs.extent import extent_of_run
 from conform.runs.findings.adapter_failures import adapter_trouble
 from conform.runs.findings.baseline import NO_BASELINE, Baseline
-from conform.runs.findings.findings import run_findings
+from conform.runs.findings.found_by_run import FoundByRun
 from conform.runs.findings.limits import RunLimits
 from conform.runs.findings.one_fault import one_fault
 from conform.runs.followed.followed_counts import FollowedCounts
@@ -90,12 +89,12 @@ def rejudge(
     if (before.protocol, before.component) != (manifest.protocol, manifest.component):
         raise BadRun(f"{earlier} is a run about another component than the suite")
     new = _fresh(options.out)
-    judged_target, found = target_or_noted(Path(old.place), before)
-    beside = judged_target.folder if found else Path(old.place)
+    judged_target, is_there = target_or_noted(Path(old.place), before)
+    beside = judged_target.folder if is_there else Path(old.place)
     model.use_folders(model_folders(manifest.models.charter, options.suite, beside))
     check_sections(manifest)
     entries = models_of(manifest, judged_target, before.release, ranges)
-    if not found:  # nobody knows the releases of its entries
+    if not is_there:  # nobody knows the releases of its entries
         entries = {name: one for name, one in entries.items() if name in before.entries}
     about = replace(
         before,
@@ -105,8 +104,8 @@ def rejudge(
         suite_counts=manifest.counts,
         spec_digest=manifest.spec_digest,
         rejudged=before.id,
-        folder=folder_noted(judged_target, new.place) if found else before.folder,
-        limits=judged_target.limits_of(before.release) if found else before.limits,
+        folder=folder_noted(judged_target, new.place) if is_there else before.folder,
+        limits=judged_target.limits_of(before.release) if is_there else before.limits,
         types=manifest.types,
         entries=dict(sorted(entries.items())),
         models=digest_models(suite, entries),
@@ -120,19 +119,19 @@ def rejudge(
         reference=same, types=manifest.read_types(),
     )  # fmt: skip
     job = _Rejudging(old, new, about, suite, context, select_shown(before, suite))
-    judged = _all_buckets(job)
-    counts = summary.collect(new)
-    other: list[Json] = [] if same else [skip("judging again", ANOTHER).json()]
-    counts.canaries = [*own_list(canaries["canaries"]), *counts.canaries, *other]
-    _take_breaks(old.read_json("summary.json"), counts)
+    judged, counts = _all_buckets(job), summary.collect(new)
+    counts.canaries = [*own_list(canaries["canaries"]), *counts.canaries]
+    counts.canaries += [] if same else [skip("judging again", ANOTHER).json()]
+    _take_breaks(old, counts)
     intended = scope(suite, about, judged if about.limit or about.selection else manifest.vectors)
     rows, intended = JudgedRows.of(new), replace(intended, wish=_wish(about))
-    verdicts = rows.of_suite(about.suite_buckets).verdicts
-    extent = extent_of_run(new, suite, intended, verdicts, options.older)
-    found_now = run_findings(rows, find_given_states(rows.deviations, suite), RunLimits.of(about))
-    changed = options.baseline.find_changed(found_now, manifest.digest, whole=saw_all(extent.left))
+    of_suite = rows.of_suite(about.suite_buckets)
+    extent = extent_of_run(new, suite, intended, of_suite.verdicts, options.older)
+    starts, whole = find_given_states(of_suite.deviations, suite), saw_all(extent.left)
+    found = FoundByRun.of(rows, of_suite, starts, RunLimits.of(about))
+    changed = options.baseline.find_changed(found.of_suite, manifest.digest, whole=whole)
     inputs = summary.ConclusionInputs(
-        tuple(entries), (), False, extent, options.baseline.apply(found_now), options.baseline,
+        tuple(entries), (), False, extent, options.baseline.apply(found.all), options.baseline,
         changed, manifest.digest,
         allowing_both=allowing_both(counts.entry_steps, module, judged_target.overlay),
         hidden=about.hidden,
@@ -156,8 +155,9 @@ def _wish(about: RunDescription) -> str:
     return wanted.option or "-x"
 
 
-def _take_breaks(earlier: Mapping[str, Json], counts: summary.RunCounts) -> None:
+def _take_breaks(old: RunFolder, counts: summary.RunCounts) -> None:
     """Take the broken batches from the earlier run; an old run may not have recorded them."""
+    earlier = old.read_json("summary.json")
     counts.broken_batches = own_number(earlier.get("broken_batches", 0))
     counts.unexplained_breaks = [*texts(earlier.get("unexplained_breaks", []))]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import contextlib
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import cast
 
@@ -15,8 +15,8 @@ import pyarrow as pa
 from charter.formats import canonical
 from charter.formats.canonical import Json
 from charter.formats.opaque import OpaqueTypes
-from charter.formats.reading import mapping, own_calls, own_list, own_number, own_object
-from charter.formats.resolve import is_reference
+from charter.formats.reading import mapping, own_calls, own_number, own_object
+from charter.formats.resolve import leave_out
 from charter.formats.run import RunFinding, ShrunkQuestion
 from charter.formats.vector import SOLVER
 from charter.formats.verdict import Deviation, Kind
@@ -227,7 +227,10 @@ def _smaller(question: Question, lowest: Mapping[str, int]) -> Iterator[Question
     size = len(calls) // 2
     while size:
         for start in range(len(calls) - size, -1, -1):
-            yield {**question, "operations": [*_without(calls, start, size)]}
+            kept = leave_out([call["args"] for call in calls], start, size)
+            if kept is not None:
+                rest = zip((*calls[:start], *calls[start + size :]), kept, strict=True)
+                yield {**question, "operations": [{**call, "args": args} for call, args in rest]}
         size = min(size - 1, size // 2) if size > 1 else 0
     if question["given"] is not None:
         # Elements and constants may be in its types and in `always` properties that the judge does
@@ -249,29 +252,6 @@ def _greatest(value: Json) -> int:
     if isinstance(value, list):
         return max((len(value), *(_greatest(item) for item in value)))
     return value if isinstance(value, int) and not isinstance(value, bool) else 0
-
-
-def _without(calls: Sequence[dict[str, Json]], start: int, size: int) -> Iterator[dict[str, Json]]:
-    """The operations without `size` of them; a reference to the state after one of those leads to
-    the state before them."""
-
-    def move(step: int) -> int:
-        return step if step <= start else max(start, step - size)
-
-    for call in (*calls[:start], *calls[start + size :]):
-        yield {**call, "args": _with_steps(call["args"], move)}
-
-
-def _with_steps(value: Json, moved: Callable[[int], int]) -> Json:
-    """A value with the steps of its references renumbered."""
-    if isinstance(value, dict):
-        if is_reference(value):
-            first, *rest = own_list(value["ref"])
-            return {**value, "ref": [moved(own_number(first)), *rest]}
-        return {name: _with_steps(item, moved) for name, item in value.items()}
-    if isinstance(value, list):
-        return [_with_steps(item, moved) for item in value]
-    return value
 
 
 def _fewer_elements(question: Question, calls: list[dict[str, Json]]) -> Iterator[Question]:

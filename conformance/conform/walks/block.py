@@ -54,13 +54,17 @@ class WalkedBlock:
 
 @dataclass(frozen=True, slots=True)
 class JudgedWalk:
-    """A walk that has ended: the vector that it is, its assessment, and its last answer."""
+    """A walk that has ended: the vector that it is, its assessment, and its last answer. For
+    `varies` and `shortened` see `TargetWalk`; `repeats`: an earlier walk of the block asked the
+    same, with the same verdict."""
 
     number: int
     item: VectorItem
     assessment: Assessment
     steps: int
     varies: bool
+    shortened: bool
+    repeats: bool
     result: ShownSoFar | None
 
 
@@ -76,6 +80,15 @@ class WalkTarget:
     consts: frozenset[str]
     component: Mapping[str, Json]
     prefixes: Sequence[bytes] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class BlockLimits:
+    """When a block ends early: when the time is over (seconds since the epoch; 0: never), or after
+    the `first` walk that deviates."""
+
+    until: float = 0.0
+    first: bool = False
 
 
 @dataclass(slots=True)
@@ -117,7 +130,7 @@ def walk_block(
     target: WalkTarget,
     plan: WalkSettings,
     numbers: range,
-    until: float = 0.0,
+    limits: BlockLimits = BlockLimits(),
     note: Callable[[int], None] = lambda _: None,
 ) -> WalkedBlock:
     """Walk the walks with these numbers. Raises `BadSuite`, `Incomplete` and `ModelBug`."""
@@ -126,7 +139,7 @@ def walk_block(
     sessions = OpenSessions(
         session.connection, session.deadlines, session.make_nonce(), session.judge.opaque
     )
-    steps = _PerformedSteps(sessions, until)
+    steps = _PerformedSteps(sessions, limits.until)
     for number in numbers:
         if steps.is_over():
             break
@@ -134,6 +147,8 @@ def walk_block(
         walks.append(_begin(target, plan, number, walker))
         steps.walk(walker, walks[-1])
         note(len(walks))
+        if limits.first and walks[-1].deviates:
+            break
     sessions.close()
     if not session.connection.alive:
         start_again(session.connection)
@@ -197,7 +212,7 @@ def _begin_with(
 
 
 def _judge(target: WalkTarget, seed: int, walks: Sequence[TargetWalk]) -> Iterator[JudgedWalk]:
-    """The walks as vectors, each once."""
+    """The walks as vectors."""
     judge = target.session.judge
     items = {walk.number: _make_item(walk, seed) for walk in walks}
     whole = [
@@ -208,7 +223,7 @@ def _judge(target: WalkTarget, seed: int, walks: Sequence[TargetWalk]) -> Iterat
     results, _ = join_results(whole)
     batch = BatchTexts.of(results, judge.observes)
     found = iter(results.results)
-    seen: set[str] = set()
+    seen: dict[str, list[Verdict]] = {}
     for walk in walks:
         item = items[walk.number]
         if walk.broken is not None:
@@ -217,10 +232,13 @@ def _judge(target: WalkTarget, seed: int, walks: Sequence[TargetWalk]) -> Iterat
             assessment = assess(item, next(found), batch, judge, target.siblings)
         if not walk.calls and assessment.verdict.kind is Kind.CONFORMS:
             continue  # it asked nothing
-        if item.id not in seen:
-            seen.add(item.id)
-            result = None if walk.broken else walk.last
-            yield JudgedWalk(walk.number, item, assessment, len(walk.calls), walk.varies, result)
+        same = seen.setdefault(item.id, [])
+        repeats = assessment.verdict in same
+        same.append(assessment.verdict)
+        yield JudgedWalk(
+            walk.number, item, assessment, len(walk.calls), walk.varies, walk.shortened, repeats,
+            None if walk.broken else walk.last,
+        )  # fmt: skip
 
 
 def _make_item(walk: TargetWalk, seed: int) -> VectorItem:

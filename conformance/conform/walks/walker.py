@@ -74,7 +74,8 @@ class TargetWalk:
     """One walk. `question` has no operations, `calls` are those so far. `planned` are operations
     that come before those that are chosen, of which so many are `left`. `seen` are the steps,
     relabelled, `taken` the last two branches. `open`: it goes on. `varies`: an earlier step was
-    answered otherwise in a longer question."""
+    answered otherwise in a longer question. `shortened`: the charter leaves too much open to go on,
+    or to answer all of it. `deviates`: the charter does not allow one of the steps."""
 
     number: int
     id: str
@@ -93,6 +94,8 @@ class TargetWalk:
     broken: AdapterBroken | None = None
     open: bool = True
     varies: bool = False
+    shortened: bool = False
+    deviates: bool = False
 
     @property
     def has_begun(self) -> bool:
@@ -115,6 +118,7 @@ class TargetWalk:
 
     def shorten(self) -> None:
         """Leave out the last operation, and its step."""
+        self.shortened = True
         self.calls.pop()
         if self.last is not None:
             result = self.last.result
@@ -164,14 +168,10 @@ class Walker:
         """Choose the next call of a walk; False if none is possible, and the walk ends."""
         if walk.planned:
             call = walk.planned.pop(0)
-            try:
-                walk.answer.add(call)
-            except CannotAnswer:
-                walk.planned.clear()
-            else:
-                walk.calls.append(call)
+            if self._predict(walk, call) is not None and _can_add(walk, call):
                 walk.branch = ""
                 return True
+            walk.planned.clear()
         if not walk.left:
             walk.open = False
             return False
@@ -180,14 +180,10 @@ class Walker:
         chance = Random(f"{self.seed}/{walk.number}/{step}")
         found = self._draw(walk, chance)
         for candidate in sorted(found, key=lambda one: -one.rarity):
-            try:
-                walk.answer.add(candidate.call)
-            except CannotAnswer:
-                continue
-            walk.calls.append(candidate.call)
-            self._note(walk, candidate.predicted)
-            return True
-        walk.open = False
+            if _can_add(walk, candidate.call):
+                self._note(walk, candidate.predicted)
+                return True
+        walk.open, walk.shortened = False, bool(found)
         return False
 
     def _note(self, walk: TargetWalk, predicted: Predicted) -> None:
@@ -236,12 +232,16 @@ class Walker:
                 walk.follower = Follower(self.siblings, walk.question, observes, observation)
                 return True
             if is_fault(reply):
+                walk.deviates = True
                 self.coverage.add_end(walk.branch)
                 return False
             args = walk.calls[number - 1]["args"]
             judged = walk.follower.step(ObservedStep(operation, args, reply, observation))
         except CannotFollow:
+            walk.deviates |= walk.follower is None
             return False
+        walk.deviates |= not judged.allowed
+        walk.shortened = judged.allowed and not walk.follower.states
         branch = judged.branches[0] if len(judged.branches) == 1 else walk.branch
         if branch != walk.branch and number == len(walk.calls):
             self.coverage.add(walk.taken, branch)
@@ -307,6 +307,16 @@ class Walker:
             for value in (first.reply, model.observe(first.state))
         )
         return Predicted(first.branch, reply, shown, any(o.state != state for state, o in found))
+
+
+def _can_add(walk: TargetWalk, call: Call) -> bool:
+    """Add a call to a walk, if the model has an answer to it."""
+    try:
+        walk.answer.add(call)
+    except CannotAnswer:
+        return False
+    walk.calls.append(call)
+    return True
 
 
 def name_walk(seed: int, number: int) -> str:

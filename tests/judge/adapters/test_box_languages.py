@@ -27,7 +27,7 @@ def test_an_example_has_both_bugs_and_conforms_when_they_are_mended(
     assert re.search(r"; judged (\d+) of \1\n", told), told
     assert "ok  values are of the types" in project.says("doctor", "--adapter", f"lease-{language}")
     mend(project.folder / "adapters" / f"lease-{language}")
-    assert "\nfine by the small suite\n" in project.says("test")
+    assert "\nfine by the small suite and 200 walks (seed 1)\n" in project.says("test")
 
 
 @pytest.mark.slow

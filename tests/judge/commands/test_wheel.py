@@ -120,7 +120,7 @@ def test_from_an_empty_folder_to_a_counterexample(installed: Installed) -> None:
     mend(installed.folder / "mine" / "adapters")
     code, out, err = installed.conform("test", at="mine")
     assert code == 0, out + err
-    assert out.endswith("fine by the small suite\n")
+    assert out.endswith("fine by the small suite and 200 walks (seed 1)\n")
     assert installed.conform("generate", "--check", at="mine")[0] == 0
 
 

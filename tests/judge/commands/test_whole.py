@@ -40,6 +40,12 @@ LAMP = charters.LAMP + 'scenario "twice" of lamp { do press() -> on do press() -
 
 
 @pytest.fixture
+def conform(conform_without_walks):
+    """Runs a command in this process; the tests of walks use `called`."""
+    return conform_without_walks
+
+
+@pytest.fixture
 def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A project with a lamp and its adapter, in a folder with blanks and umlauts."""
     root = tmp_path / "Lampen für alle"
@@ -83,6 +89,23 @@ def test_a_fine_implementation_is_fine_and_a_broken_one_is_not(conform, project:
     known.write_text(known.read_text().replace('reason = ""', 'reason = "old"'))
     code, out, err = conform("test")
     assert code == 0, out + err
+
+
+def test_walks_are_made_if_no_option_says_otherwise(called, project: Path) -> None:
+    code, out, err = called("test")
+    assert code == 0, out + err
+    assert out.endswith("\nfine by the small suite and 200 walks (seed 1)\n")
+    assert "fine by the small suite and 200 walks (seed 1): no deviation from the charter;" in out
+    code, out, err = called("test", "--walks", "9", "--seed", "4", "--json")
+    assert [run["run"]["walks"]["count"] for run in json.loads(out)["runs"]] == [9]
+
+
+def test_a_charter_without_instances_is_judged_without_walks(called, project: Path) -> None:
+    path = project / "spec" / "lamp.charter"
+    text = LAMP.partition("mutant stays_dark")[0] + LAMP.partition("instance tiny of lamp { }\n")[2]
+    path.write_text(text)
+    _, out, err = called("test")
+    assert "walks     lamp: none: the charter has no instance of lamp to walk in\n" in out, err
 
 
 @pytest.mark.parametrize(

@@ -167,3 +167,14 @@ def test_skipped_canaries_are_shown_by_bucket_with_their_reason():
     assert list_skipped([*every, left]) == [
         {"where": "bucket 7", "why": "no vector of this bucket conforms"}
     ]
+
+
+def test_canaries_of_walks_do_not_hide_that_the_suite_has_none():
+    from conform.runs.canaries.trust import why_not
+
+    kinds = ("flipped", "nonce", "mutant", "nothing")
+    walks = [canary(name, where="walks 0 to 63") for name in kinds]
+    assert len(why_not(walks)) == len(kinds)
+    suite = [canary(name) for name in kinds]
+    assert why_not([*suite, *walks]) == []
+    assert "of walks" in why_not([*suite, *walks[1:]])[0]

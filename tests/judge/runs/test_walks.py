@@ -13,7 +13,6 @@ from charter.formats.run_description import WalkSettings
 from conform.cli import main as cli
 from conform.cli.output.run_output import show
 from conform.console.errors import BadSuite
-from conform.runs.canaries import walk_canaries
 from conform.runs.engines import inline
 from conform.runs.execute import run_target
 from conform.runs.findings.baseline import BY_WALKS, NO_BASELINE, Baseline, read_baseline
@@ -182,14 +181,17 @@ def test_walk_whose_first_state_is_an_error_counts_as_not_judged(walk, targets_f
     assert any("not judged:" in reason for reason in finished.summary["reasons"])
 
 
-def test_walks_that_ask_the_same_are_one_vector(walk, targets_folder, monkeypatch):
+def test_walks_that_ask_the_same_and_have_one_verdict_are_one_vector(
+    walk, targets_folder, monkeypatch
+):
     monkeypatch.setattr("conform.walks.block.concrete_ids", lambda sorts, _: {
         sort: {name: number for number, name in enumerate(names)} for sort, names in sorts.items()
     })  # fmt: skip
     targets_folder("wrong")
     finished = walk("fake-wrong", "run", count=140, steps=1)
     ids = finished.folder.table("walks")["id"].to_pylist()
-    assert len(set(ids)) < len(ids)
+    assert len(set(ids)) < len(ids) == 140 == sum(finished.summary["walks"]["verdicts"].values())
+    assert finished.folder.table("verdicts").num_rows - finished.summary["vectors"] < 140
 
 
 def test_walk_of_a_run_is_replayed_and_shown_in_the_report(walk, targets_folder, tmp_path, capsys):
@@ -242,27 +244,6 @@ def test_seconds_cut_the_walks_and_the_result_says_so(walk, targets_folder, monk
     )
     finished = walk("fake-faithful", "run", seconds=1)
     assert finished.summary["walks"]["cut"] == 2
-
-
-def test_canaries_of_walks_see_a_mutant_and_an_adapter_that_does_nothing(walk, targets_folder):
-    finished = walk("reference", "run", count=64, steps=10)
-    kinds = {(canary["kind"], canary["ok"]) for canary in finished.canaries
-             if str(canary["where"]).startswith("walks")}  # fmt: skip
-    assert {("nothing", True), ("mutant", True), ("flipped", True)} <= kinds
-
-
-def test_walker_that_sees_nothing_is_not_trusted(walk, targets_folder, monkeypatch):
-    monkeypatch.setattr(walk_canaries, "_sees", lambda wrong, context: False)
-    finished = walk("reference", "run", count=3, steps=2)
-    assert not finished.summary["trusted"]
-    assert finished.exit_code == 3
-
-
-def test_mutant_that_no_walk_sees_is_said(walk, targets_folder, monkeypatch):
-    monkeypatch.setattr(walk_canaries, "_sees", lambda wrong, context: wrong.nothing)
-    finished = walk("reference", "run", count=3, steps=2)
-    assert finished.exit_code == 0
-    assert "tell none of 1 mutants" in str(finished.summary["skipped_canaries"])
 
 
 def test_baseline_compares_what_the_suite_shows_and_knows_what_walks_show(

@@ -3,19 +3,28 @@
 from __future__ import annotations
 
 import argparse
+from typing import TYPE_CHECKING
 
-from charter.formats.run_description import WalkSettings
+from charter.formats.run_description import NO_WALKS, WalkSettings
 from conform.cli.output.numbers import count, count_or_all, whole
+from conform.cli.output.tested import Tested
+
+if TYPE_CHECKING:
+    from charter.api import Model
 
 STEPS, SEED = 20, 1
 """The operations of a walk, and the seed, if no option names them."""
 
 
-def add_walks(parser: argparse.ArgumentParser) -> None:
-    """Options of walks."""
-    parser.add_argument("--walks", type=count_or_all, default=0, metavar="N",
+WALKS_OF_TEST = 200
+"""The walks of `conform test`, if no option names a number."""
+
+
+def add_walks(parser: argparse.ArgumentParser, walks: int = 0) -> None:
+    """Options of walks; `walks` is how many there are without an option."""
+    parser.add_argument("--walks", type=count_or_all, default=walks, metavar="N",
                         help="make N walks after the suite: their operations are chosen in"
-                        " the states that are observed (default: 0)")  # fmt: skip
+                        f" the states that are observed (default: {walks})")  # fmt: skip
     parser.add_argument("--steps", type=count, default=STEPS, metavar="K", help="operations of a"
                         f" walk (default: {STEPS})")  # fmt: skip
     parser.add_argument("--seed", type=whole, default=SEED, metavar="S", help="seed of the walks:"
@@ -32,3 +41,12 @@ def read_walks(arguments: argparse.Namespace) -> WalkSettings:
     return WalkSettings(
         arguments.walks, arguments.steps, arguments.seed, arguments.seconds, arguments.instance
     ) if arguments.walks else WalkSettings()  # fmt: skip
+
+
+def choose_walks(model: Model, component: str, tested: Tested) -> WalkSettings:
+    """The walks of `conform test` on a target: none if its component has no instance."""
+    if not tested.walks or any(one.machine == component for one in model.instances):
+        return tested.walks
+    why = f"none: the charter has no instance of {component} to walk in"
+    tested.tell("walks", f"{component}: {why}")
+    return NO_WALKS

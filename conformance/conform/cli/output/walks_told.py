@@ -3,7 +3,7 @@ target hides state, and questions that are remembered."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 
 import pyarrow.compute as pc
 
@@ -43,6 +43,11 @@ def explain_walks(counted: Mapping[str, Json]) -> Iterator[str]:
         yield (
             f"{plural(varying, 'walk')} varied: the target answered an earlier step otherwise when"
             " the walk went on; each was judged by what its last question showed"
+        )
+    if shortened := _count(counted, "shortened"):
+        yield (
+            f"{plural(shortened, 'walk')} ended early: the charter leaves more open there than an"
+            " answer can list (64 outcomes, or what a later operation refers to)"
         )
     if _count(counted, "cut"):
         yield "--seconds cut the walks: another run may get further, or less far"
@@ -95,6 +100,12 @@ def count_walks(finished: Finished) -> str:
     judged = _count(finished.summary, "walks")
     of = "" if judged == count else f" of {number(count)}"
     return f"judged {number(judged)}{of} walks (seed {finished.run.walks.seed})"
+
+
+def name_least_walks(runs: Sequence[Finished]) -> str:
+    """By which walks each of some runs is fine; "" if one had none."""
+    least = min(runs, key=lambda one: _count(one.summary, "walks"), default=None)
+    return name_walks(least) if least else ""
 
 
 def name_walks(finished: Finished) -> str:

@@ -4,7 +4,7 @@ question that breaks alone, and no file of the implementation or the models chan
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from charter.formats.canonical import Json
 
@@ -14,6 +14,8 @@ _KINDS = (
     ("mutant", "no mutant canary was caught"),
     ("nothing", "no idle adapter was caught"),
 )
+WALKS = "walks"
+"""What `where` of the canaries of walks begins with."""
 _SO = "so the run cannot be trusted"
 
 
@@ -25,16 +27,28 @@ def why_not(found: Sequence[Mapping[str, Json]]) -> list[str]:
     if wrong:
         noun = "canary" if wrong == 1 else "canaries"
         reasons.append(f"{wrong} {noun} misbehaved, {_SO}")
-    lacking: dict[str, list[str]] = {}
-    for kind, sentence in _KINDS:
-        if not any(item["kind"] == kind for item in found):
-            why = _why(kind, found)
-            lacking.setdefault(why or kind, []).append(f"{sentence}{why}")
-    for told in lacking.values():
+    of_walks = [item for item in found if str(item["where"]).startswith(WALKS)]
+    of_suite = [item for item in found if item not in of_walks]
+    for told in _list_lacking(of_suite, of_walks):
         *first, last = told
         begin = "".join(f"{one.partition(' (')[0]} and " for one in first)
         reasons.append(f"{begin}{last}, {_SO}")
     return reasons
+
+
+def _list_lacking(
+    of_suite: Sequence[Mapping[str, Json]], of_walks: Sequence[Mapping[str, Json]]
+) -> Iterator[list[str]]:
+    """Which canaries are missing, those with one reason together; walks must have their own."""
+    lacking: dict[str, list[str]] = {}
+    for kind, sentence in _KINDS:
+        if not any(item["kind"] == kind for item in of_suite):
+            why = _why(kind, of_suite)
+            lacking.setdefault(why or kind, []).append(f"{sentence}{why}")
+    yield from lacking.values()
+    blocks = [item for item in of_walks if str(item["where"]).startswith(f"{WALKS} ")]
+    if blocks and not any(item["kind"] == "flipped" for item in blocks):
+        yield [f"no flipped canary of walks diverged as it must{_why('flipped of walks', blocks)}"]
 
 
 def has_misbehaved(found: Iterable[Mapping[str, Json]]) -> bool:
@@ -94,7 +108,7 @@ def list_skipped(found: Iterable[Mapping[str, Json]]) -> list[Json]:
 
 def _why(kind: str, found: Iterable[Mapping[str, Json]]) -> str:
     """The noted reason why canaries of a kind were skipped."""
-    begins = {"mutant": "run", "nothing": "worker"}.get(kind, "bucket")
+    begins = {"mutant": "run", "nothing": "worker", "flipped of walks": WALKS}.get(kind, "bucket")
     reasons = {
         str(item["detail"])
         for item in found

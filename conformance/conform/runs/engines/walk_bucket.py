@@ -11,6 +11,7 @@ from charter.formats.verdict import Kind
 from conform.adapters.session import Judgement, Session
 from conform.console.errors import BadSuite
 from conform.runs.canaries.canaries import of_worker, on_target
+from conform.runs.canaries.walk_canaries import list_cut
 from conform.runs.engines.bucket import (
     Pool,
     Tally,
@@ -25,7 +26,7 @@ from conform.runs.engines.progress_notes import BucketNotes
 from conform.runs.run_context import RunContext
 from conform.runs.walk_counts import WalkCounts
 from conform.storage.bucket_store import RunFolder
-from conform.walks.block import JudgedWalk, WalkTarget, walk_block
+from conform.walks.block import BlockLimits, JudgedWalk, WalkTarget, walk_block
 from conform.walks.joined_results import join_results
 
 WALKS_FOR_ONE_KEPT = 1_000
@@ -45,12 +46,14 @@ def judge_walks(bucket: int, context: RunContext, pool: Pool) -> dict[str, Json]
     numbers = plan.numbers(bucket - context.suite_buckets)
     until = context.started + plan.seconds if plan.seconds else 0.0
     found = walk_block(
-        walk_target(session, context), plan, numbers, until, BucketNotes(folder, bucket)
-    )
+        walk_target(session, context), plan, numbers, BlockLimits(until),
+        BucketNotes(folder, bucket),
+    )  # fmt: skip
     tally, counts = Tally(), WalkCounts()
     tally.walks = counts
-    kept = [walk for walk in found.walks if is_kept(walk)]
-    judgements = [_join(kept), _join([walk for walk in found.walks if not is_kept(walk)], "")]
+    vectors = [walk for walk in found.walks if not walk.repeats]
+    kept = [walk for walk in vectors if is_kept(walk)]
+    judgements = [_join(kept), _join([walk for walk in vectors if not is_kept(walk)], "")]
     for judgement in judgements:
         tally.add(judgement)
         tally.watch(judgement)
@@ -59,7 +62,8 @@ def judge_walks(bucket: int, context: RunContext, pool: Pool) -> dict[str, Json]
         _count(counts, walk)
     counts.counts.update({"performed": found.performed, "cut": found.cut})
     where = f"walks {numbers.start} to {numbers.stop - 1}"
-    canaries = on_target(session, tally.usable, where)
+    usable = tally.usable or list_cut(found.walks)
+    canaries = on_target(session, usable, where) if found.walks else []
     if fresh:
         canaries += of_worker(context, tally.sample, f"worker of {where}")
     tally.broken = [*found.broken, *session.take_broken()]
@@ -80,8 +84,11 @@ def walk_target(session: Session, context: RunContext) -> WalkTarget:
 
 
 def is_kept(walk: JudgedWalk) -> bool:
-    """Whether a walk is kept whole: one that does not conform, and some of the others."""
-    return walk.assessment.verdict.kind not in _GOOD_KINDS or walk.number % WALKS_FOR_ONE_KEPT == 0
+    """Whether a walk is kept whole: one that does not conform, and some of the others. Of those
+    that repeat each other the first is."""
+    return not walk.repeats and (
+        walk.assessment.verdict.kind not in _GOOD_KINDS or walk.number % WALKS_FOR_ONE_KEPT == 0
+    )
 
 
 def _join(walks: Sequence[JudgedWalk], line: str | None = None) -> Judgement:
@@ -97,6 +104,7 @@ def _count(counts: WalkCounts, walk: JudgedWalk) -> None:
     kept, item = is_kept(walk), walk.item
     counts.counts.update({
         "walks": 1, "steps": walk.assessment.verdict.judged, "varying": walk.varies, "kept": kept,
+        "shortened": walk.shortened,
     })  # fmt: skip
     counts.verdicts[str(walk.assessment.verdict.kind)] += 1
     texts = (item.question, item.answer, item.why) if kept else (b"", b"", b"")

@@ -25,15 +25,18 @@ class FoundByRun:
         limits: RunLimits,
     ) -> FoundByRun:  # fmt: skip
         """The findings in `rows`, of which those `of_suite` are no walks. The example of a finding
-        is a vector of the suite if one shows it: it is the same whatever walks there are. `starts`
-        are the given states of vectors, `limits` those of the target."""
+        is a vector of the suite if one shows it: it is the same whatever walks there are. If all of
+        these begin in a given state, and a walk shows it from the first one, the example is the
+        walk. `starts` are the given states of vectors, `limits` those of the target."""
         own = run_findings(of_suite, starts, limits)
         if rows.verdicts.num_rows == of_suite.verdicts.num_rows:
             return cls(own, own)
-        examples = {one.id: one for one in own}
+        given = {name for name, start in starts.items() if start.size}
+        examples = {one.id: one for one in own if one.vector not in given}
+        loaded = {one.id: one for one in own if one.vector in given}
         whole = tuple(
             replace(
-                examples.get(one.id, one),
+                examples.get(one.id) or (loaded.get(one.id, one) if one.vector in given else one),
                 vectors=one.vectors, deviations=one.deviations, hides=one.hides, like=one.like,
             )
             for one in run_findings(rows, starts, limits)

@@ -42,7 +42,8 @@ from conform.cli.output.story import show_story
 from conform.cli.output.suite_gaps import explain_unasked, list_untold, mutants_told, not_seen
 from conform.cli.output.tested import Tested
 from conform.cli.output.vacuity import show_unmet
-from conform.cli.output.walk_options import add_walks, read_walks
+from conform.cli.output.walk_options import WALKS_OF_TEST, add_walks, choose_walks, read_walks
+from conform.cli.output.walks_told import name_least_walks
 from conform.cli.output.written_types import list_outdated_types
 from conform.cli.set_options import add_set, read_set, select_declared, write_set
 from conform.console.errors import ConformError, UnknownTarget
@@ -63,7 +64,7 @@ EXAMPLES = """examples:
   conform test
   conform test one.charter
   conform test --adapter lease-go
-  conform test --walks 200
+  conform test --walks 2000 --seed 7
 
 For each charter of the project: checks it, runs its scenarios, explores its instances, looks for
 questions if its rules changed, brings generated/ up to date, tells how many obligations the small
@@ -87,7 +88,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help=f"give up an instance after N states (default: {MOST:,}; 0: never); it is left out of"
         " the search for questions, too",
     )  # fmt: skip
-    add_walks(parser)
+    add_walks(parser, WALKS_OF_TEST)
     parser.add_argument("--continue", action="store_true", dest="go_on", help="go on with"
                         " interrupted runs although adapter.toml has no `sources`; the result says"
                         " so")  # fmt: skip
@@ -312,7 +313,7 @@ def _judge(
             release=release,
             baseline=_baseline(project, target),
             go_on=tested.go_on,
-            walks=tested.walks,
+            walks=choose_walks(models[path], target.component, tested),
             command=("conform", "test", "--adapter", name_lookup(target), *write_set(given)),
             parameters=given,
         )
@@ -480,7 +481,8 @@ def _conclude(tested: Tested, runs: Sequence[Finished], report: str) -> None:
         case 0:
             known = sum(int(str(one.summary["deviations"])) for one in runs)
             but = f", but for {plural(known, 'deviation')} that are known" if known else ""
-            told = f"fine by {SMALL_SUITE}{but}{not_seen(tested.untold)}"
+            by = " and ".join(filter(None, (SMALL_SUITE, name_least_walks(runs))))
+            told = f"fine by {by}{but}{not_seen(tested.untold)}"
             out(told if runs else "fine, but no implementation was judged")
             if tested.given_up:
                 out(f"not searched to the end: {', '.join(tested.given_up)}")
