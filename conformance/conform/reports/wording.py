@@ -18,6 +18,7 @@ from conform.runs.findings.baseline import tell_compared
 from conform.runs.findings.findings import read_findings
 from conform.runs.findings.limits import images_told
 from conform.runs.resume import tell_continued
+from conform.runs.walk_counts import tell_besides
 
 VERDICTS: Mapping[str, str] = {
     "conforms": "the charter allows every step",
@@ -110,6 +111,8 @@ def statement(run: ReportedRun) -> RunStatement:
         measured += f"; {told}"
     if seen.by:
         measured += f"; by {seen.by}"
+    if besides := tell_besides(run.summary):
+        measured += f"; besides {besides}"
     sentence = f"{measured}."
     if new:
         return RunStatement("bad", "diverges", sentence)

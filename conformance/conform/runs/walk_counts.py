@@ -7,8 +7,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from charter.formats.canonical import Json
-from charter.formats.reading import own_number
+from charter.formats.reading import own_number, own_object
 from charter.formats.verdict import JUDGED, Kind
+from conform.console.terminal import plural
 from conform.storage.tables import WALKS, DatasetRows
 
 OF_WALKS, OF_FOLLOWED, OF_REMEMBERED = "walks", "followed", "remembered"
@@ -58,3 +59,14 @@ class WalkCounts:
 def is_of_suite(bucket: Mapping[str, Json]) -> bool:
     """Whether the summary of a bucket counts vectors of the suite."""
     return not bucket.keys() & {OF_WALKS, OF_FOLLOWED, OF_REMEMBERED}
+
+
+def tell_besides(summary: Mapping[str, Json]) -> str:
+    """How many walks and remembered questions a run judged besides its suite; "" for none."""
+    counts = (
+        (own_number(own_object(summary.get(name, {})).get(key, 0)), noun)
+        for name, key, noun in (
+            (OF_WALKS, "walks", "walk"), (OF_REMEMBERED, "count", "remembered question"),
+        )
+    )  # fmt: skip
+    return " and ".join(plural(count, noun) for count, noun in counts if count)
