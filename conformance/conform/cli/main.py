@@ -21,7 +21,7 @@ _JUDGE = {
     "replay": "run one vector on an implementation, and show every step",
     "keep": "keep a question that failed, so that the suite has it",
     "rejudge": "judge the observations of an earlier run by another suite",
-    "compare": "show where two runs behaved differently",
+    "compare": "show runs by their findings, and where they behaved differently",
     "report": "write a report of runs, as a static site",
     "targets": "list the implementations that can be judged",
     "doctor": "check this machine, or check an adapter against the protocol",

@@ -15,11 +15,11 @@ import jinja2
 from charter.formats.suite import word_count
 from conform.console.errors import CannotWrite
 from conform.console.terminal import number, plural, visible
+from conform.judging.written_values import show
 from conform.reports import wording
 from conform.reports.ledger import ledger_of_run
 from conform.reports.matrix import by_source
 from conform.reports.reasons import brief
-from conform.reports.values import show
 from conform.runs.bounds import bounds_rows
 from conform.runs.followed.followed_counts import read_hidden
 

@@ -129,7 +129,7 @@ def _add_sentences(run: ReportedRun, found: Iterable[Finding]) -> None:
     for row in run.rows("deviations", {case.id for _, case in firsts}):
         finding = examples.get((str(row["id"]), int(str(row["step"])), str(row["cause"])))
         if finding is not None:
-            finding.sentence = sentence(row)
+            finding.sentence = sentence(row, run.places)
 
 
 def rank(finding: Finding) -> tuple[bool, int, int, str]:
@@ -148,6 +148,6 @@ def _finding(run: ReportedRun, name: str, entry: str) -> Finding:
         new=not entry and not reason,
         reason=reason,
         sentence=listed.sentence if listed and shrunk else "",
-        shrunk=ShrunkVector(shrunk.vector, print_shrunk(shrunk)) if shrunk else None,
+        shrunk=ShrunkVector(shrunk.vector, print_shrunk(shrunk, run.places)) if shrunk else None,
         limits=every.limits if every else (),
     )

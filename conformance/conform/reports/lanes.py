@@ -12,7 +12,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from charter.formats.canonical import Json
-from conform.reports.places import UNKNOWN, ValuePlace
+from conform.judging.places import UNKNOWN, ValuePlace
 
 ONE, MANY, ROW, FLAG = "one", "many", "row", "flag"
 _KINDS = (ONE, MANY, ROW, FLAG)

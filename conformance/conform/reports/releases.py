@@ -10,11 +10,12 @@ from itertools import pairwise
 from charter.formats.canonical import Json
 from conform.console.errors import BadRun
 from conform.console.terminal import plural
+from conform.judging.written_values import show
 from conform.reports.findings import Finding
 from conform.reports.matrix import Reading
 from conform.reports.runs import ReportedRun
 from conform.reports.traces import ReportedStep, VectorTrace
-from conform.reports.values import FieldRow, rows, show
+from conform.reports.values import FieldRow, rows
 from conform.runs.compare import Comparison, NothingInCommon, RunDifference, compare, kinds_told
 
 _GROUPS = 40

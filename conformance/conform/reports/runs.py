@@ -18,7 +18,7 @@ from charter.formats.vector import Question, Why, read_question, read_why
 from conform.console.errors import BadSuite
 from conform.judging import model
 from conform.judging.model import sections_of
-from conform.reports.places import ValuePlaces
+from conform.judging.places import ValuePlaces
 from conform.reports.sections import Sections, read_sections
 from conform.runs.kept_vectors import PLACE, read_kept
 from conform.storage.bucket_store import Dataset, RunFolder, open_files

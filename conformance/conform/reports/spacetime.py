@@ -7,12 +7,12 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from charter.formats.canonical import Json
+from conform.judging.places import UNKNOWN, ValuePlace
+from conform.judging.written_values import show
 from conform.reports import shapes
 from conform.reports.lanes import FLAG, MANY, ONE, ROW, Field, Lanes, Mark, lanes
-from conform.reports.places import UNKNOWN, ValuePlace
 from conform.reports.shapes import Picture, Shape, chip_width, join_words, line, shape, words
 from conform.reports.traces import ReportedStep, VectorTrace
-from conform.reports.values import show
 
 _LEFT, _LANE, _HEAD, _TEXT = 34, 106, 30, 15
 _STEPS = 40

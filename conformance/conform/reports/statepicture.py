@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from charter.formats.canonical import Json
+from conform.judging.places import UNKNOWN, ValuePlace
 from conform.reports import shapes
 from conform.reports.lanes import ROW, Field, Lanes, Mark, in_order
-from conform.reports.places import UNKNOWN, ValuePlace
 from conform.reports.shapes import Picture, Shape, join_words, line, shape, words
 from conform.reports.spacetime import colours, lanes_of, scalar, short
 from conform.reports.traces import DeviationRow, VectorTrace

@@ -13,20 +13,12 @@ from charter.formats.opaque import OpaqueTypes
 from charter.formats.reading import mapping, own_number, texts
 from charter.formats.resolve import History, Unresolved, resolve
 from charter.formats.vector import Question, Why
+from conform.judging.places import NOT_KNOWN, ValuePlaces
 from conform.judging.read_result import operation_at
-from conform.reports.places import ValuePlaces
+from conform.judging.written_values import call_text, show
 from conform.reports.reasons import brief
 from conform.reports.runs import ReportedRun
-from conform.reports.values import (
-    NOT_KNOWN,
-    FieldRow,
-    call_text,
-    compare,
-    flat,
-    list_places,
-    rows,
-    show,
-)
+from conform.reports.values import FieldRow, compare, flat, list_places, rows
 from conform.storage.observations import read_label_types
 
 

@@ -7,11 +7,10 @@ from dataclasses import dataclass
 
 from charter.formats import canonical
 from charter.formats.canonical import Json
-from conform.reports.places import UNKNOWN, ValuePlace, ValuePlaces
+from conform.judging.places import NOT_KNOWN, UNKNOWN, ValuePlace, ValuePlaces
+from conform.judging.written_values import brackets, show, show_item
 
 ABSENT = "—"
-NOT_KNOWN = ValuePlaces()
-"""The places of a run of which nothing is known."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,68 +31,6 @@ class FieldRow:
     expected: tuple[Token, ...]
     observed: tuple[Token, ...]
     kind: str
-
-
-def show(value: Json, place: ValuePlace = UNKNOWN) -> str:
-    """A value on one line, as the charter writes it; a list that may be a sequence or a set is
-    shown in its order, in square brackets."""
-    if value is None:
-        return "none"
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    if isinstance(value, list):
-        left, right = _brackets(place)
-        return f"{left}{', '.join(_item(item, place) for item in value)}{right}"
-    if isinstance(value, dict):
-        return _object(value, place)
-    return str(value)
-
-
-def _brackets(place: ValuePlace) -> tuple[str, str]:
-    match place.sequence:
-        case True:
-            return "<", ">"
-        case False:
-            return "{", "}"
-        case None:
-            return "[", "]"
-
-
-def _item(value: Json, place: ValuePlace) -> str:
-    """An element of a list, or an entry of a map that is written as a list of pairs."""
-    if place.is_map and isinstance(value, list) and len(value) == 2:
-        return f"{show(value[0])}: {show(value[1], place.at(''))}"
-    return show(value, place.item())
-
-
-def _object(value: Mapping[str, Json], place: ValuePlace) -> str:
-    if "ref" in value and isinstance(value["ref"], list):
-        return _reference(value["ref"], value.get("plus"), "in" in value)
-    if value == {"never_issued": True}:
-        return "never issued"
-    fields = ", ".join(
-        f"{name}: {show(item, place.at(name, {**value}))}"
-        for name, item in value.items()
-        if name != "case"
-    )
-    if "case" in value:
-        return f"{show(value['case'])}({fields})" if fields else show(value["case"])
-    return "{" + fields + "}"
-
-
-def _reference(path: Sequence[Json], plus: Json, in_reply: bool) -> str:
-    step, *rest = path
-    where = ".".join(str(part) for part in rest)
-    added = f" {'+' if plus > 0 else '−'} {abs(plus)}" if isinstance(plus, int) and plus else ""
-    if in_reply:
-        return f"{where} of the reply to step {step}{added}"
-    return f"{where} after step {step}{added}" if step else f"{where} at the start{added}"
-
-
-def call_text(operation: str, args: Mapping[str, Json], places: ValuePlaces = NOT_KNOWN) -> str:
-    """An operation with its arguments."""
-    parts = [f"{name}: {show(arg, places.argument(name))}" for name, arg in args.items()]
-    return f"{operation}({', '.join(parts)})"
 
 
 def flat(value: Json) -> dict[str, Json]:
@@ -198,10 +135,10 @@ def _alike(value: Json, against: Json) -> bool:
 
 def _items(value: Sequence[Json], against: Sequence[Json], place: ValuePlace) -> Iterator[Token]:
     held = {canonical.text(item) for item in against}
-    left, right = _brackets(place)
+    left, right = brackets(place)
     yield Token(left)
     for position, item in enumerate(value):
         if position:
             yield Token(", ")
-        yield Token(_item(item, place), canonical.text(item) not in held)
+        yield Token(show_item(item, place), canonical.text(item) not in held)
     yield Token(right)

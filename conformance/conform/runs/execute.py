@@ -163,7 +163,7 @@ def _judge(
     suite: Suite, buckets: list[int], context: RunContext, options: RunOptions, begun: _Begun
 ) -> float:
     """Judge some buckets with the engine of the run; returns the seconds this took."""
-    title = f"{options.target} {context.start.release}".strip()
+    title = f"{begun.about.target} {context.start.release}".strip()
     total = _count_asked(context, begun.part) + context.walks.count + len(context.remembered)
     total += len(context.followed.sources)
     with bar(title, total, JudgedSoFar(begun.folder)) as progress:

@@ -23,6 +23,7 @@ from charter.formats.verdict import Deviation, Kind
 from conform.adapters.session import Session
 from conform.console.errors import CannotStart, Incomplete
 from conform.judging.model import JudgeModel, load
+from conform.judging.places import ValuePlaces
 from conform.judging.verdict import VectorItem
 from conform.runs.asked_vectors import NO_REASON, AskedVectors, answer_item
 from conform.runs.engines.bucket import start_session
@@ -108,9 +109,11 @@ class Shrinker:
                     best, shown, smaller = candidate, found, True
                     break
         row, bound = deviation_row(shown), self._find_bound(best)
-        told = f"{BOUND} ({bound}): {sentence(row)}" if bound else sentence(row)
+        places = ValuePlaces(self.session.judge.types)
+        told = sentence(row, places)
+        told = f"{BOUND} ({bound}): {told}" if bound else told
         chosen = is_chosen(best, orjson.loads(item.why))
-        return Shrunk(best, before, side_by_side(row), told, chosen)
+        return Shrunk(best, before, side_by_side(row, places), told, chosen)
 
     def conforms(self, item: VectorItem) -> bool:
         """Whether the vector conforms when it is asked alone. Raises `CannotStart`."""

@@ -45,6 +45,25 @@ def test_an_assumption_is_a_condition_with_the_lets_that_it_reads() -> None:
     assert [cited.source for cited in give.assumes[0].citations] == ["silent"]
 
 
+def test_a_number_is_in_its_range_when_an_assumption_says_so_of_an_earlier_let() -> None:
+    text = """
+component counter {
+  state n: int 0..5 = 0
+  operation add(by: int 0..5) -> bool {
+    let total = twice(n) + by
+    assume fits: total <= 5
+    branch none_added when by == 0 reply false
+    branch added { n' = total  reply true }
+  }
+}
+fun twice(n: int 0..5) -> int 0..10 = n + n
+witness w of counter: took add/added
+"""
+    assert list_messages(text) == []
+    found = list_messages(text.replace("    assume fits: total <= 5\n", ""))
+    assert [one.partition(":")[0] for one in found] == ["int/out-of-range"]
+
+
 def test_a_model_without_assumptions_has_the_digest_that_it_had_before() -> None:
     text = "component c { operation go() -> bool { branch ok reply true } }\nwitness w of c: true\n"
     assert digest(load(text))[:12] == "98a8808b0a19"

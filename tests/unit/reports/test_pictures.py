@@ -7,13 +7,14 @@ from tests.unit.reports import sample
 
 from charter.formats.types import read_types
 from charter.formats.vector import Why
+from conform.judging.places import ValuePlaces
+from conform.judging.written_values import call_text, show
 from conform.reports.lanes import FLAG, MANY, ONE, lanes
-from conform.reports.places import ValuePlaces
 from conform.reports.shapes import wrap
 from conform.reports.spacetime import spacetime
 from conform.reports.statepicture import state_picture
 from conform.reports.traces import DeviationRow, ReportedStep, VectorTrace
-from conform.reports.values import call_text, rows, show
+from conform.reports.values import rows
 
 SORTS = {"Broker": ["b1", "b2", "b3"], "Topic": ["t1"]}
 TYPES = read_types(

@@ -72,6 +72,9 @@ class KnownNumbers:
                 return self.assume(condition.left, truth=True).assume(condition.right, truth=False)
             case ir.Local(name=name) if name in self.values:
                 return self.assume(self.values[name], truth=truth)
+            case ir.Let():  # an assumption below a `let` of the operation
+                body = substitute(condition.body, {condition.name: condition.value})
+                return self.assume(body, truth=truth)
             case ir.Binary() if isinstance(condition.left.type, ty.Int):
                 return self.compare(condition, truth=truth)
             case _:

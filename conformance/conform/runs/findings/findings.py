@@ -21,7 +21,9 @@ from charter.formats.vector import SOLVER
 from charter.formats.verdict import Kind, Severity
 from conform.console.errors import BadRun
 from conform.judging.differ import Allowed, RelabelledStep, nearest, paths, select_shown, value_at
+from conform.judging.places import NOT_KNOWN, UNKNOWN, ValuePlace, ValuePlaces
 from conform.judging.relabel import key
+from conform.judging.written_values import call_text, place_at, show
 from conform.runs.findings.limits import NO_LIMITS, RunLimits
 from conform.runs.findings.observed_digest import ObservedDigest
 from conform.runs.judged_rows import JudgedRows, of_kinds
@@ -184,7 +186,7 @@ def run_findings(
             if (row["step"], row["id"], row["cause"]) in examples}  # fmt: skip
     found = [
         replace(
-            _finding(group, told[first.step, first.id, first.cause]),
+            _finding(group, told[first.step, first.id, first.cause], ValuePlaces(limits.types)),
             chosen=first.chosen,
             limits=limits.touching(group.branches, group.paths),
         )
@@ -237,7 +239,7 @@ def _count_hidden(deviations: pa.Table, verdicts: pa.Table) -> Counter[str]:
     return found
 
 
-def _finding(group: FindingGroup, row: Mapping[str, Json]) -> RunFinding:
+def _finding(group: FindingGroup, row: Mapping[str, Json], places: ValuePlaces) -> RunFinding:
     return RunFinding(
         id=group.id,
         entry=str(row["entry"]).partition(" ")[0],
@@ -247,8 +249,8 @@ def _finding(group: FindingGroup, row: Mapping[str, Json]) -> RunFinding:
         deviations=group.deviations,
         vector=str(row["id"]),
         step=int(str(row["step"])),
-        sentence=sentence(row),
-        shown=side_by_side(row),
+        sentence=sentence(row, places),
+        shown=side_by_side(row, places),
     )
 
 
@@ -263,18 +265,24 @@ def _rows(table: pa.Table, vectors: Iterable[str]) -> list[dict[str, Json]]:
     return found
 
 
-def sentence(row: Mapping[str, Json]) -> str:
-    """What was expected and what was seen, from a row of the dataset `deviations`."""
+def sentence(row: Mapping[str, Json], places: ValuePlaces = NOT_KNOWN) -> str:
+    """What was expected and what was seen, from a row of the dataset `deviations`; values as the
+    charter writes them, by the `places` of the run."""
     rule = str(row["branch"]) or str(row["operation"]) or "initial state"
     expected, observed = orjson.loads(str(row["expected"])), orjson.loads(str(row["observed"]))
-    return f"{rule}: {_difference(expected, observed)}"
+    kinds = places.reply(str(row["operation"])), places.observation
+    return f"{rule}: {_difference(expected, observed, kinds)}"
 
 
-def side_by_side(row: Mapping[str, Json]) -> tuple[str, ...]:
+def side_by_side(row: Mapping[str, Json], places: ValuePlaces = NOT_KNOWN) -> tuple[str, ...]:
     """Lines with the operation of a deviation, and what was expected and observed in each place
     that differs, in columns; then which earlier values opaque ones equal."""
     expected, observed = orjson.loads(str(row["expected"])), orjson.loads(str(row["observed"]))
-    call = f"{row['operation']} {row['args']}" if row["operation"] else "the first state"
+    operation = str(row["operation"])
+    call = "the first state"
+    if operation:
+        call = call_text(operation, mapping(orjson.loads(str(row["args"]))), places)
+    reply = places.reply(operation)
     allowed = _nearest(expected, observed)
     if allowed is None:
         return (call, "the charter allows nothing here")
@@ -285,14 +293,16 @@ def side_by_side(row: Mapping[str, Json]) -> tuple[str, ...]:
         image = observed["image"]
         wanted, seen = {"image": select_shown(observed["observation"], image)}, {"image": image}
         if is_fault(image):
-            rows.append(("image", _text(wanted.pop("image")), _whole(seen.pop("image"))))
+            rows.append(("image", _text(wanted.pop("image")), show(seen.pop("image"))))
     elif is_fault(observed["reply"]):  # its message has the reason, and is never cut
-        rows.append(("reply", _text(wanted.pop("reply")), _whole(seen.pop("reply"))))
+        rows.append(("reply", _text(wanted.pop("reply"), reply), show(seen.pop("reply"))))
     elif _case(allowed.reply) != _case(observed["reply"]):
-        rows.append(("reply", _text(wanted.pop("reply")), _text(seen.pop("reply"))))
+        pair = (wanted.pop("reply"), seen.pop("reply"))
+        rows.append(("reply", _text(pair[0], reply), _text(pair[1], reply)))
     if not is_fault(observed["reply"]):
-        rows += [(path, *_texts(value_at(wanted, path), value_at(seen, path)))
-                 for path in paths(wanted, seen, "")]  # fmt: skip
+        for path in paths(wanted, seen, ""):
+            place = _place_of(wanted, path, (reply, places.observation))
+            rows.append((path, *_texts(value_at(wanted, path), value_at(seen, path), place)))
     widths = [max(len(cells[column]) for cells in rows) for column in (0, 1)]
     values = texts(row.get("values"))
     return (call, *(f"  {a:<{widths[0]}}  {b:<{widths[1]}}  {c}" for a, b, c in rows), *values)
@@ -314,11 +324,11 @@ def is_chosen(question: Mapping[str, Json], why: Mapping[str, Json]) -> bool:
     return question["given"] is not None and why["source"] == SOLVER
 
 
-def print_shrunk(shrunk: ShrunkQuestion) -> tuple[str, ...]:
+def print_shrunk(shrunk: ShrunkQuestion, places: ValuePlaces = NOT_KNOWN) -> tuple[str, ...]:
     """The operations of a shrunk vector, with what differs in the last one below it."""
     question = shrunk.question
     steps = [
-        f"{number} {call['operation']} {_whole(call['args'])}"
+        f"{number} {call_text(str(call['operation']), mapping(call['args']), places)}"
         for number, call in enumerate(own_calls(question), 1)
     ]
     return (*beginning(question, shrunk.chosen), *steps, *shrunk.shown[1:])
@@ -329,17 +339,13 @@ def beginning(question: Mapping[str, Json], chosen: bool) -> tuple[str, ...]:
     solver chose that state."""
     consts = question.get("consts")
     limits = [f"with {constants(consts)}"] if isinstance(consts, dict) and consts else []
-    given = [f"given {_whole(question['given'])}"] if question["given"] is not None else []
+    given = [f"given {show(question['given'])}"] if question["given"] is not None else []
     return (*limits, *given, *([CHOSEN] if chosen else []))
 
 
 def constants(consts: Mapping[str, Json]) -> str:
     """The constants of a question in words: `capacity = 2, limit = 3`."""
     return ", ".join(f"{name} = {value}" for name, value in sorted(consts.items()))
-
-
-def _whole(value: Json) -> str:
-    return key(value).decode()
 
 
 def _nearest(
@@ -352,7 +358,21 @@ def _nearest(
     return nearest(outcomes, seen)
 
 
-def _difference(expected: Sequence[Mapping[str, Json]], observed: Mapping[str, Json]) -> str:
+Kinds = tuple[ValuePlace, ValuePlace]
+"""The places of the reply of an operation, and of the observation."""
+
+
+def _place_of(whole: Mapping[str, Json], path: str, kinds: Kinds) -> ValuePlace:
+    """The place that a path leads to, which begins with `reply`, `image` or a variable."""
+    first, _, rest = path.partition(".")
+    if first in ("reply", "image"):
+        return place_at(whole.get(first), kinds[first == "image"], rest)
+    return place_at(dict(whole), kinds[1], path)
+
+
+def _difference(
+    expected: Sequence[Mapping[str, Json]], observed: Mapping[str, Json], kinds: Kinds
+) -> str:
     allowed = _nearest(expected, observed)
     if allowed is None:
         return "the charter allows nothing here"
@@ -361,22 +381,26 @@ def _difference(expected: Sequence[Mapping[str, Json]], observed: Mapping[str, J
         image = observed["image"]
         if is_fault(image):
             return f"expected an image, got the fault {image['fault']}"
-        return _describe_difference(select_shown(observed["observation"], image), image, "image.")
+        shown = select_shown(observed["observation"], image)
+        return _describe_difference((shown, image), "image.", kinds[1])
+    reply = kinds[0]
     if is_fault(fault):
-        return f"expected {_text(allowed.reply)}, got the fault {fault['fault']}"
+        return f"expected {_text(allowed.reply, reply)}, got the fault {fault['fault']}"
     if _case(allowed.reply) != _case(fault):
-        return f"expected the reply {_text(allowed.reply)}, got {_text(fault)}"
+        return f"expected the reply {_text(allowed.reply, reply)}, got {_text(fault, reply)}"
     if key(allowed.reply) != key(fault):
-        return _describe_difference(allowed.reply, fault, "reply.")
-    return _describe_difference(allowed.observation, observed["observation"], "")
+        return _describe_difference((allowed.reply, fault), "reply.", reply)
+    return _describe_difference((allowed.observation, observed["observation"]), "", kinds[1])
 
 
-def _describe_difference(expected: Json, observed: Json, where: str) -> str:
-    """The first places where two values differ."""
+def _describe_difference(sides: tuple[Json, Json], where: str, place: ValuePlace) -> str:
+    """The first places where two values differ, what was expected and what was observed."""
+    expected, observed = sides
     found = list(paths(expected, observed, ""))
     told = []
     for path in found[:_PLACES]:
-        wanted, seen = _texts(value_at(expected, path), value_at(observed, path))
+        kind = place_at(expected, place, path)
+        wanted, seen = _texts(value_at(expected, path), value_at(observed, path), kind)
         told.append(f"expected {(where + path).strip('.')} = {wanted}, got {seen}")
     more = len(found) - len(told)
     return "; ".join(told) + (f"; and in {more} more" if more else "")
@@ -386,13 +410,13 @@ def _case(reply: Json) -> Json:
     return reply.get("case") if isinstance(reply, dict) else None
 
 
-def _text(value: Json) -> str:
-    return _cut(key(value).decode(), 0)
+def _text(value: Json, place: ValuePlace = UNKNOWN) -> str:
+    return _cut(show(value, place), 0)
 
 
-def _texts(expected: Json, observed: Json) -> tuple[str, str]:
+def _texts(expected: Json, observed: Json, place: ValuePlace) -> tuple[str, str]:
     """Two values that differ, both cut where they are long, so that the first difference shows."""
-    wanted, seen = key(expected).decode(), key(observed).decode()
+    wanted, seen = show(expected, place), show(observed, place)
     pairs = zip(wanted, seen, strict=False)
     same = next((at for at, (a, b) in enumerate(pairs) if a != b), min(len(wanted), len(seen)))
     start = same - _BEFORE if same > _WIDTH - _BEFORE else 0

@@ -233,9 +233,10 @@ def about(
     version: str,
     capabilities: tuple[str, ...] = (),
     observes: tuple[str, ...] = OBSERVES,
+    operations: tuple[str, ...] = OPERATIONS,
 ) -> sdk.About:
     """What hello says of an adapter that performs all operations and shows all variables."""
-    return sdk.About(name, version, COMPONENT, OPERATIONS, observes, capabilities, CONSTS)
+    return sdk.About(name, version, COMPONENT, operations, observes, capabilities, CONSTS)
 
 
 def implementation(about: sdk.About, adapter: Adapter) -> sdk.Implementation:

@@ -13,6 +13,7 @@ from conform.cli.output.run_output import near
 from conform.console.errors import BadRun
 from conform.console.terminal import columns, number, out, out_json, plural, shorten
 from conform.judging.relabel import key
+from conform.judging.written_values import show
 from conform.reports.findings import findings
 from conform.reports.matrix import reading
 from conform.reports.runs import open_runs
@@ -35,6 +36,8 @@ adapter.toml does not allow that, or two of more than two runs cannot be compare
 charter may judge the same behaviour differently: a line says so, and the exit code is 0.
 """
 
+_STATE = "state"
+"""What the path "" leads to."""
 MOST_SHOWN = 4
 """The most places in a state whose values are shown of a difference."""
 
@@ -190,13 +193,13 @@ def _show(found: Comparison) -> None:
 def _show_group(held: list[RunDifference]) -> None:
     first = min(held, key=lambda item: (item.step, item.id))
     out("")
-    where = shorten(", ".join(first.where) or first.nowhere, 100)
+    where = shorten(", ".join(path or _STATE for path in first.where) or first.nowhere, 100)
     out(f"{number(len(held))} x {first.operation or 'start'}: {where}")
     step = f" step {first.step}" if first.step >= 0 else ""
     out(f"   for example {first.id[:12]}{step}")
     if key(first.replies[0]) != key(first.replies[1]):
-        out(f"   left replies  {shorten(key(first.replies[0]).decode())}")
-        out(f"   right replies {shorten(key(first.replies[1]).decode())}")
+        out(f"   left replies  {shorten(show(first.replies[0]))}")
+        out(f"   right replies {shorten(show(first.replies[1]))}")
     for path, left, right in first.states[:MOST_SHOWN]:
-        out(f"   left  {path} = {shorten(key(left).decode())}")
-        out(f"   right {path} = {shorten(key(right).decode())}")
+        out(f"   left  {path or _STATE} = {shorten(show(left))}")
+        out(f"   right {path or _STATE} = {shorten(show(right))}")

@@ -32,6 +32,7 @@ from conform.judging.differ import image_paths, paths, value_at
 from conform.judging.model import load
 from conform.judging.relabel import key
 from conform.judging.verdict import VectorItem
+from conform.judging.written_values import call_text, show
 from conform.runs.engines.one_vector import Replayed, Shown, replay
 from conform.runs.findings.findings import CHOSEN_START, constants, is_chosen, read_findings
 from conform.runs.kept_vectors import read_kept, remedy
@@ -218,19 +219,19 @@ def _show_asked(question: Mapping[str, Json]) -> None:
     given = question["given"]
     out("")
     if given is not None:
-        out(f"given {key(given).decode()}")
+        out(f"given {show(given)}")
     for number, call in enumerate(own_calls(question), 1):
-        out(f"{number}  {call['operation']} {key(call['args']).decode()}")
+        out(f"{number}  {call_text(str(call['operation']), own_object(call['args']))}")
 
 
 def _show_step(step: Shown, before: Json) -> None:
-    args = key(step.args).decode() if step.operation else ""
+    call = call_text(step.operation, own_object(step.args)) if step.operation else "start"
     branch = f"   {step.branch}" if step.branch else ""
-    out(f"{step.step}  {step.operation or 'start'} {args}{branch}".rstrip())
+    out(f"{step.step}  {call}{branch}")
     if step.operation:
-        out(f"     reply {key(step.reply).decode()}")
+        out(f"     reply {show(step.reply)}")
     for path in paths(before, step.observation, "") if before is not None else ("",):
-        out(f"     {path or 'state'} = {key(value_at(step.observation, path)).decode()}")
+        out(f"     {path or 'state'} = {show(value_at(step.observation, path))}")
     if isinstance(step.deviation, dict):
         _show_deviation(step.deviation)
 
@@ -250,7 +251,7 @@ def _show_deviation(deviation: dict[str, Json]) -> None:
         for part in ("reply", "observation"):
             for path in differing(observed[part], allowed[part]):
                 name = f"{part}.{path}" if path else part
-                out(f"         {name} = {key(value_at(allowed[part], path)).decode()}")
+                out(f"         {name} = {show(value_at(allowed[part], path))}")
     values = deviation["values"]
     for told in values if isinstance(values, list) else ():
         out(f"       {told}")
@@ -270,4 +271,4 @@ def _show_image(image: Json, observation: Json) -> None:
     controller's."""
     failed = ("image.fault", "image.message") if is_fault(image) else ()
     for path in failed or image_paths(observation, image):
-        out(f"         {path} = {key(value_at({'image': image}, path)).decode()}")
+        out(f"         {path} = {show(value_at({'image': image}, path))}")

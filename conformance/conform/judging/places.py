@@ -98,3 +98,7 @@ class ValuePlaces:
         if self.types is None:
             return ValuePlace(ordered=self.ordered or frozenset())
         return ValuePlace(self.types.replies.get(operation), self.types.named)
+
+
+NOT_KNOWN = ValuePlaces()
+"""The places of a run of which nothing is known."""
