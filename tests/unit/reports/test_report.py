@@ -197,7 +197,7 @@ def test_finding_says_where_it_happens_when_systems_were_searched(tmp_path):
         vector, step = example(one)
         story = ("lose_power(b: b1, kept: 0)  replica[b1].lose_power/lost",) if system else ()
         why = "" if system else "no step of cluster calls heartbeat"
-        answers.keep(SystemAnswer(vector, step, system, "pair", 2, story, 7, why))
+        answers.keep(SystemAnswer(vector, step, system, "pair", 2, story, 7 * bool(system), why))
     assert answers.known == SystemAnswers.read(folder).known and len(about) > 1
     write([run], tmp_path / "site", sample.write_sections(tmp_path))
     site = tmp_path / "site"
@@ -205,7 +205,7 @@ def test_finding_says_where_it_happens_when_systems_were_searched(tmp_path):
     assert "Can it happen in the whole system? yes, by the charter" in there
     assert "in the system cluster, after the first 2 operations, instance pair: 1 step." in there
     assert "lose_power(b: b1, kept: 0) replica[b1].lose_power/lost" in there
-    assert "not found in the component alone: no step of cluster calls heartbeat." in apart
+    assert "not by the charter in the component alone: no step of cluster calls heartbeat." in apart
     assert "can it happen in the whole system?" in Page(site / "index.html").text
 
 
