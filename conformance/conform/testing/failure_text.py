@@ -11,8 +11,10 @@ import orjson
 from charter.formats.target import other_than_default
 from charter.formats.verdict import Deviation, Verdict
 from conform.console.terminal import one_line
+from conform.judging.places import NOT_KNOWN, ValuePlaces
 from conform.judging.relabel import key
 from conform.judging.verdict import VectorItem
+from conform.judging.written_values import call_text
 from conform.runs.findings.findings import beginning, finding_id, is_chosen, sentence, side_by_side
 from conform.runs.findings.observed_digest import ObservedDigest
 from conform.storage.tables import cause_of, deviation_row
@@ -50,7 +52,9 @@ def findings_of(item: VectorItem, verdict: Verdict) -> tuple[ShownFinding, ...]:
     )
 
 
-def diverges(item: VectorItem, finding: ShownFinding, again: str) -> str:
+def diverges(
+    item: VectorItem, finding: ShownFinding, again: str, places: ValuePlaces = NOT_KNOWN
+) -> str:
     """The steps of a vector up to a finding with what they begin with, what was expected and
     observed there, and the command that runs it again."""
     deviation = finding.deviation
@@ -58,16 +62,16 @@ def diverges(item: VectorItem, finding: ShownFinding, again: str) -> str:
     question = orjson.loads(item.question)
     calls = question["operations"]
     steps = [
-        f"  {number} {call['operation']} {key(call['args']).decode()}"
+        f"  {number} {call_text(call['operation'], call['args'], places)}"
         for number, call in enumerate(calls[: deviation.step], 1)
     ]
     lines = [
-        sentence(row),
+        sentence(row, places),
         "",
         f"vector {item.id}, step {deviation.step} of {len(calls)}:",
         *(f"  {line}" for line in beginning(question, is_chosen(question, orjson.loads(item.why)))),
         *steps,
-        *side_by_side(row)[1:],
+        *side_by_side(row, places)[1:],
         "",
         f"finding {finding.id} ({deviation.severity})",
         f"again: {again}",

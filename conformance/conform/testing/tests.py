@@ -18,6 +18,7 @@ from conform.cli.output.staleness import Older, older_suite
 from conform.cli.set_options import assignment, read_set
 from conform.console.errors import ConformError
 from conform.console.terminal import one_line
+from conform.judging.places import ValuePlaces
 from conform.judging.verdict import VectorItem
 from conform.runs.canaries import trust
 from conform.runs.canaries.canaries import canary_told, draw
@@ -297,7 +298,8 @@ class VectorTest(_Test):
             case Kind.CONFORMS:
                 return
             case Kind.DIVERGES if new:
-                raise DoesNotConform(diverges(item, new[0], again))
+                places = ValuePlaces(tests.judged.context.types)
+                raise DoesNotConform(diverges(item, new[0], again, places))
             case Kind.DIVERGES:
                 known = [finding.explain_known(tests.baseline.reasons) for finding in findings]
                 pytest.xfail(one_line("; ".join(known)))

@@ -141,7 +141,7 @@ def test_run_prints_what_a_person_wants_to_know(conform, targets_folder, toy_sui
     assert lines[0] == f"Fake 1.0 against toy.lease keeper, suite {suite_digest(toy_suite)[:8]}"
     finding = "failover/done: expected true, got the fault java.lang.IllegalStateException"
     assert lines[2].startswith("  fault  f-") and lines[2].endswith(finding)
-    assert lines[3].endswith(" to 1:") and lines[4].strip() == "1 failover {}"
+    assert lines[3].endswith(" to 1:") and lines[4].strip() == "1 failover()"
     assert "see: conform replay " in lines[7] and " --run build/runs/" in lines[7]
     assert lines[-1].startswith("exit 1: ")
     assert "1 finding that no overlay entry explains (" in lines[-1]

@@ -28,7 +28,7 @@ def test_a_failing_vector_shows_its_constants_and_its_given_state():
     other = replace(item, question=orjson.dumps(question), why=orjson.dumps(why))
     lines = diverges(other, finding, "again").splitlines()
     at = next(i for i, line in enumerate(lines) if line.startswith("vector "))
-    assert lines[at + 1 : at + 3] == ["  with cap = 2", '  given {"waiting":["a"]}']
+    assert lines[at + 1 : at + 3] == ["  with cap = 2", "  given {waiting: [a]}"]
     assert "chose" in lines[at + 3] and lines[at + 4].startswith("  1 ")
     plain = diverges(item, finding, "again").splitlines()
     assert plain[plain.index(lines[0]) + 3].startswith("  1 ")
