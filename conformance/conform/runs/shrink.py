@@ -110,10 +110,10 @@ class Shrinker:
                     break
         row, bound = deviation_row(shown), self._find_bound(best)
         places = ValuePlaces(self.session.judge.types)
-        told = sentence(row, places)
-        told = f"{BOUND} ({bound}): {told}" if bound else told
+        text = sentence(row, places)
+        text = f"{BOUND} ({bound}): {text}" if bound else text
         chosen = is_chosen(best, orjson.loads(item.why))
-        return Shrunk(best, before, side_by_side(row, places), told, chosen)
+        return Shrunk(best, before, side_by_side(row, places), text, chosen)
 
     def conforms(self, item: VectorItem) -> bool:
         """Whether the vector conforms when it is asked alone. Raises `CannotStart`."""

@@ -1,4 +1,4 @@
-"""A server that runs already is judged by its address, and only one key of it is used."""
+"""A server that runs already is judged by its address, and only one of its keys is used."""
 
 import json
 import socket
