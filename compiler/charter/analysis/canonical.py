@@ -30,6 +30,15 @@ MOST_KEPT = 100_000
 
 
 @dataclass(frozen=True, slots=True)
+class PlacedForm:
+    """The form of a state, the renaming of elements that leads to it, and the ranks of counters."""
+
+    form: Form
+    renaming: Renaming
+    ranks: Ranks
+
+
+@dataclass(frozen=True, slots=True)
 class Canonical:
     """Canonical forms of the states of one machine. `reads`: for each variable the counters whose
     ranks its form depends on; None if it depends on the variables before it."""
@@ -67,6 +76,18 @@ class Canonical:
 
     def form(self, state: State) -> Form:
         """The form of a state."""
+        return min(self._list_forms(state)[1], default=())
+
+    def place(self, state: State) -> PlacedForm:
+        """The form of a state, with the renaming and the ranks that lead to it."""
+        made, rows = self._list_forms(state)
+        if not rows:
+            return PlacedForm((), {}, {})
+        best = min(range(len(rows)), key=rows.__getitem__)
+        return PlacedForm(rows[best], made[best].renaming, made[best].ranks)
+
+    def _list_forms(self, state: State) -> tuple[list[_Form], list[Form]]:
+        """What computes the form under each renaming, and these forms; none without variables."""
         ranks = self._ranks(state)
         told = {name: tuple(known.items()) for name, known in ranks.items()}
         forms = [
@@ -86,7 +107,7 @@ class Canonical:
                 if len(self._kept) < MOST_KEPT:
                     self._kept[key] = known
             columns.append(known)
-        return min(zip(*columns, strict=True), default=())
+        return forms, [*zip(*columns, strict=True)]
 
     def _make_form(self, form: _Form, variable: StateVar, value: Value) -> object:
         """The form of a value with counters that are renamed by first occurrence."""

@@ -64,6 +64,49 @@ class Models:
 
 
 @dataclass(frozen=True, slots=True)
+class ExhaustedInstance:
+    """The instance whose transitions a suite asks, all of them: its bounds, the operations that it
+    offers, and those of which it offers some arguments only. It has `states` up to renaming, with
+    so many `transitions`; `refused` of these are no question."""
+
+    name: str
+    sorts: Mapping[str, int]
+    consts: Mapping[str, int]
+    operations: tuple[str, ...]
+    restricted: tuple[str, ...]
+    states: int
+    transitions: int
+    refused: int
+
+    def json(self) -> dict[str, Json]:
+        """As a manifest and a certificate have it."""
+        return {
+            "name": self.name,
+            "sorts": dict(self.sorts),
+            "consts": dict(self.consts),
+            "operations": list(self.operations),
+            "restricted": list(self.restricted),
+            "states": self.states,
+            "transitions": self.transitions,
+            "refused": self.refused,
+        }
+
+    @staticmethod
+    def read(reader: JsonReader) -> ExhaustedInstance:
+        """From parsed JSON. Raises `BadVector`."""
+        numbers = ("states", "transitions", "refused")
+        reader.fields("name", "sorts", "consts", "operations", "restricted", *numbers)
+        return ExhaustedInstance(
+            reader.text("name"),
+            {name: item.integer() for name, item in reader.item("sorts").entries()},
+            {name: item.integer() for name, item in reader.item("consts").entries()},
+            reader.item("operations").texts(),
+            reader.item("restricted").texts(),
+            *(reader.item(name).integer() for name in numbers),
+        )
+
+
+@dataclass(frozen=True, slots=True)
 class Manifest:
     """What a suite is, without its vectors.
 
@@ -88,6 +131,8 @@ class Manifest:
     asked_digest: str = ""
     """A digest of the scenarios and of the instances that questions were made from; "" in a suite
     of an earlier version, or of other origin."""
+    exhausts: ExhaustedInstance | None = None
+    """The instance of which the suite asks all transitions, besides the small suite."""
 
     @property
     def small(self) -> bool:
@@ -119,6 +164,7 @@ class Manifest:
             **({"consts": dict(self.consts)} if self.consts else {}),
             **({"types": dict(self.types)} if self.types else {}),
             **({"asked_digest": self.asked_digest} if self.asked_digest else {}),
+            **({"exhausts": self.exhausts.json()} if self.exhausts else {}),
         }
 
 
@@ -149,7 +195,8 @@ def read_manifest(folder: Path) -> Manifest:
 def parse_manifest(value: Json, where: str) -> Manifest:
     """A manifest from parsed JSON. Raises `BadVector`."""
     whole = JsonReader(value, where)
-    optional = [name for name in ("consts", "types", "asked_digest") if name in whole.object()]
+    names = ("consts", "types", "asked_digest", "exhausts")
+    optional = [name for name in names if name in whole.object()]
     reader = whole.fields(
         "format", "digest", "protocol", "variant", "component", "spec_digest", "vectors",
         "models", "canaries", "counts", *optional,
@@ -179,6 +226,9 @@ def parse_manifest(value: Json, where: str) -> Manifest:
         consts=_names(reader.item("consts")) if "consts" in optional else {},
         types=_types(reader.item("types")) if "types" in optional else {},
         asked_digest=reader.text("asked_digest") if "asked_digest" in optional else "",
+        exhausts=ExhaustedInstance.read(reader.item("exhausts"))
+        if "exhausts" in optional
+        else None,
     )
 
 

@@ -143,7 +143,8 @@ class Answer:
 class Why:
     """Why the vector exists: what it must cover, and `purpose`, the branches (all of them) that
     a run must have taken for its conformance to count. `unreached` says of a vector that begins in
-    a state to which no path was found where a search looked for one ("": it does not)."""
+    a state to which no path was found where a search looked for one ("": it does not). `asks` are
+    the steps that ask a transition of a full suite; the others lead there."""
 
     obligations: tuple[str, ...] = ()
     source: str = "exploration"
@@ -151,6 +152,7 @@ class Why:
     label: str = "open environment"
     purpose: tuple[str, ...] = ()
     unreached: str = ""
+    asks: tuple[int, ...] = ()
 
     def json(self) -> Json:
         return {
@@ -160,6 +162,7 @@ class Why:
             "label": self.label,
             "purpose": list(self.purpose),
             **({"unreached": self.unreached} if self.unreached else {}),
+            **({"asks": [*self.asks]} if self.asks else {}),
         }
 
 
@@ -268,8 +271,8 @@ def read_answer(value: Json, question: Question, where: str = "answer") -> Answe
 
 def read_why(value: Json, where: str = "why") -> Why:
     """The reasons from parsed JSON. Raises `BadVector`."""
-    whole = {"unreached": "", **JsonReader(value, where).object()}
-    names = ("obligations", "source", "title", "label", "purpose", "unreached")
+    whole = {"unreached": "", "asks": [], **JsonReader(value, where).object()}
+    names = ("obligations", "source", "title", "label", "purpose", "unreached", "asks")
     reader = JsonReader(whole, where).fields(*names)
     if reader.text("source") not in SOURCES:
         raise BadVector(f"{where}.source: not one of {', '.join(SOURCES)}")
@@ -280,6 +283,7 @@ def read_why(value: Json, where: str = "why") -> Why:
         label=reader.text("label"),
         purpose=reader.item("purpose").texts(),
         unreached=reader.text("unreached"),
+        asks=tuple(item.integer() for item in reader.item("asks").items()),
     )
 
 

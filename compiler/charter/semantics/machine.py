@@ -240,15 +240,25 @@ class Machine(Generic[E_co, S_co]):
 
     def observe(self, state: State) -> Json:
         """The observation of `state` at the widest level, not yet relabelled."""
+        return {
+            variable.name: self.show(variable, state[variable.name], paths)
+            for variable, paths in self.list_shown()
+        }
+
+    def list_shown(self) -> list[tuple[n.StateVar, frozenset[tuple[str, ...]]]]:
+        """The variables that the widest level shows, with the paths inside of them."""
         assert self.component is not None
         shown = {o.path for o in self.component.observables if o.mode != "ignored"}
-        observed: dict[str, Json] = {}
+        found = []
         for variable in self.variables:
-            paths = {path[1:] for path in shown if path[0] == variable.name}
+            paths = frozenset(path[1:] for path in shown if path[0] == variable.name)
             if paths:
-                value = to_json(variable.type, state[variable.name], self.universe)
-                observed[variable.name] = _project(value, variable.type, frozenset(paths))
-        return observed
+                found.append((variable, paths))
+        return found
+
+    def show(self, variable: n.StateVar, value: Value, paths: frozenset[tuple[str, ...]]) -> Json:
+        """What is shown of the value of a variable."""
+        return _project(to_json(variable.type, value, self.universe), variable.type, paths)
 
     def args_json(self, operation: str, args: tuple[Value, ...]) -> dict[str, Json]:
         """Arguments by parameter name."""

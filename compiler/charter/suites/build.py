@@ -72,6 +72,16 @@ def build_full(wanted: WantedParts, folder: Path, progress: Progress) -> Built:
     return _build([parts[task] for task in todo])
 
 
+def build_tours(task: Task, progress: Progress) -> Built:
+    """The tours of one instance, by this process. Raises TooManyStates."""
+    progress(f"{task.instance}", 0, 1)
+    part = read_kept(task) or make_part(
+        task, lambda how_far: progress(f"{task.instance}: {how_far}", 0, 1)
+    )
+    progress(f"{task.instance}", 1, 1)
+    return _build([part])
+
+
 def _make_parts(todo: list[Task]) -> Iterator[tuple[Task, InstanceVectors]]:
     """The parts of tasks, in the order in which two processes finish them."""
     if not todo:
@@ -89,5 +99,7 @@ def _build(parts: list[InstanceVectors]) -> Built:
         "states": sum(part.states for part in parts),
         "state_branch_pairs": len(frozenset[int]().union(*(part.pairs for part in parts))),
         "refused": sum(refused.values()),
+        "transitions": sum(part.transitions for part in parts),
+        "transitions_refused": sum(part.transitions - part.in_tours for part in parts),
     }
     return Built(tuple(parts), counts, refused)

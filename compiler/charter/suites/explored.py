@@ -194,6 +194,15 @@ class ExploredInstance:
 
     def list_loaded_steps(self, every: int = 1) -> Iterator[tuple[Transition, Vector]]:
         """The same with the transitions."""
+        for transition in self.list_asked(every):
+            why = Why((f"branch {transition.step.branch}",), "exploration", "", OPEN, ())
+            vector = self.engine.planner.plan_loaded(self._step(transition), why)
+            if vector is not None:
+                yield transition, vector
+
+    def list_asked(self, every: int = 1) -> Iterator[Transition]:
+        """A transition for each class, or for one out of `every` classes; of those that have the
+        same arguments one."""
         count = 0
         last: tuple[int, str, tuple[Value, ...]] | None = None
         number, name = -1, ""
@@ -207,12 +216,8 @@ class ExploredInstance:
             this = (number, step.operation, step.args)
             if this != last:
                 last, count = this, count + 1
-                if count % every:
-                    continue
-                why = Why((f"branch {step.branch}",), "exploration", "", OPEN, ())
-                vector = self.engine.planner.plan_loaded(self._step(transition), why)
-                if vector is not None:
-                    yield transition, vector
+                if not count % every:
+                    yield transition
 
     def _step(self, transition: Transition) -> PlannedStep:
         def acts() -> Sequence[Act]:

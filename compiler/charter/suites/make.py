@@ -13,12 +13,14 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Literal
 
+from charter.core import nodes as n
 from charter.diagnostics import Source
 from charter.formats.files import need_writable
 from charter.formats.project import find_project
 from charter.formats.reading import BadVector
-from charter.formats.suite import LINES, MANIFEST, Manifest, read_manifest
-from charter.suites.build import Progress, WantedParts, build_full
+from charter.formats.suite import LINES, MANIFEST, ExhaustedInstance, Manifest, read_manifest
+from charter.suites.build import Progress, WantedParts, build_full, build_tours
+from charter.suites.parts import Task
 from charter.suites.search_results import place, read_found, write_found
 from charter.suites.smoke import smoke
 from charter.suites.subject import Subject, overlays_in, rename_sources, subject
@@ -67,9 +69,9 @@ def look(about: Subject, charter: Path, progress: Progress, most_states: int = 0
     return replace(about, found=found)
 
 
-def usual_folder(about: Subject, profile: Profile) -> Path:
+def usual_folder(about: Subject, profile: str) -> Path:
     """The folder of a suite for which none was named; another one if a suite of another protocol,
-    which has a component of the same name, lies there."""
+    which has a component of the same name, lies there. `profile` is one, or names an instance."""
     model = about.model
     name = f"{about.component.name}-{model.variant or 'charter'}-{profile}"
     folder = Path("build") / "suites" / name
@@ -118,6 +120,32 @@ def _scratch(folder: Path) -> Iterator[Path]:
         yield scratch
     finally:
         shutil.rmtree(scratch, ignore_errors=True)
+
+
+def exhaust(
+    of: Subject, instance: n.Instance, folder: Path, progress: Progress, most_states: int
+) -> Manifest:
+    """Write a suite of all transitions of an instance into `folder`, with the small suite, so that
+    its run is trusted as one of that. Raises TooManyStates."""
+    small = smoke(of)
+    records = in_order(VectorRecord.of(entry.vector) for entry in small.entries)
+    of = replace(of, canaries=small.canaries())
+    with _scratch(folder) as scratch:
+        task = Task.of(of.model, instance, "tours", scratch)
+        built = build_tours(replace(task, most_states=most_states), progress)
+        exhausted = ExhaustedInstance(
+            instance.name,
+            {name: len(members) for name, members in instance.sorts},
+            {name: int(value) for name, value in instance.consts},
+            tuple(instance.offers or (one.name for one in of.component.operations)),
+            tuple(dict.fromkeys(name for name, _ in instance.only)),
+            built.counts["states"],
+            built.counts["transitions"],
+            built.counts["transitions_refused"],
+        )
+        about = replace(of.manifest({**small.counts(), **built.counts}), exhausts=exhausted)
+        everything = heapq.merge(records, built.records(), key=lambda record: record.id)
+        return write_records(folder, merge(everything), about)
 
 
 def make(of: Subject, profile: Profile, folder: Path, progress: Progress) -> Made:

@@ -7,7 +7,7 @@ import gzip
 import io
 import json
 import platform
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from hashlib import sha256
 from pathlib import Path
@@ -19,9 +19,10 @@ from charter.core.encoding import decode, digest, encode
 from charter.formats.vector import Vector
 from charter.passes.narrow import narrow
 from charter.project.compiler_digest import compiler
-from charter.suites.explored import ExploredInstance
+from charter.suites.explored import ExploredInstance, HowFar
 from charter.suites.planning.instance_planner import InstancePlanner
 from charter.suites.planning.random_walks import Walks
+from charter.suites.touring.tours import Tours
 from charter.suites.vector_texts import VectorRecord, pack, unpack
 
 WALKS = 2_000
@@ -30,7 +31,8 @@ WALKS = 2_000
 MOST_PARTS = 64
 """The most parts in the cache; one has some megabytes, a suite of Kafka's controller 13."""
 
-Kind = Literal["explored", "walks"]
+Kind = Literal["explored", "walks", "tours"]
+"""What a part has: all of an explored instance, walks, or the tours of an instance alone."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +47,7 @@ class Task:
     key: str
     place: Path
     walks: int
+    most_states: int = 0
 
     @staticmethod
     def of(model: n.Model, instance: n.Instance, kind: Kind, folder: Path) -> Task:
@@ -60,12 +63,14 @@ class Task:
 @dataclass(frozen=True, slots=True)
 class InstanceVectors:
     """A part that was written, with its counts; `refused` are vectors that could not be made, by
-    reason."""
+    reason. Of its `transitions` so many are `in_tours`."""
 
     place: Path
     states: int
     pairs: frozenset[int]
     refused: Mapping[str, int]
+    transitions: int = 0
+    in_tours: int = 0
 
     def records(self) -> Iterator[VectorRecord]:
         """Its records in the order of their ids."""
@@ -78,7 +83,9 @@ class InstanceVectors:
         """A written part."""
         with gzip.open(place, "rt", encoding="utf-8", newline="\n") as lines:
             head = json.loads(next(lines))
-        return InstanceVectors(place, head["states"], frozenset(head["pairs"]), head["refused"])
+        counts = head["transitions"], head["in_tours"]
+        pairs = frozenset(head["pairs"])
+        return InstanceVectors(place, head["states"], pairs, head["refused"], *counts)
 
 
 def read_kept(task: Task) -> InstanceVectors | None:
@@ -90,31 +97,50 @@ def read_kept(task: Task) -> InstanceVectors | None:
     return InstanceVectors.at(task.place)
 
 
-def make_part(task: Task) -> InstanceVectors:
-    """Make the part of a task, and keep it. Runs in a process of its own."""
+def make_part(task: Task, tell: Callable[[str], None] = lambda _: None) -> InstanceVectors:
+    """Make the part of a task, and keep it. Runs in a process of its own; `tell` is called now and
+    then with how far the search of an instance is. Raises TooManyStates."""
     model = decode(task.model)
     (instance,) = model.instances
-    if task.kind == "explored":
-        explored = ExploredInstance.of(model, instance)
-        streams: tuple[Iterable[Vector], ...] = (
-            explored.list_loaded(),
-            explored.witnesses(),
-            explored.paths(),
-            explored.arrivals(),
-        )
-        records = [VectorRecord.of(vector) for stream in streams for vector in stream]
-        pairs, planners = explored.pairs, [explored.engine, explored.opened]
-        states = len(explored.graph.states)
-    else:
+    states = transitions = 0
+    if task.kind == "walks":
         walks = Walks.of(model, instance)
-        records = [VectorRecord.of(vector) for vector in walks.vectors(task.walks)]
-        pairs, planners, states = walks.pairs, [walks.engine], 0
-    part = InstanceVectors(task.place, states, frozenset(pairs), _count_refused(planners))
+        found: Iterator[Vector] = walks.vectors(task.walks)
+        pairs, planners = walks.pairs, [walks.engine]
+    else:
+        explored = ExploredInstance.of(model, instance, (), HowFar(task.most_states, tell))
+        tours = Tours.of(explored)
+        found = tours.vectors() if task.kind == "tours" else _list_all(explored, tours)
+        pairs, planners = explored.pairs, [explored.engine, explored.opened]
+        states, transitions = len(explored.graph.states), tours.total
+    in_tours = 0
+    records: list[VectorRecord] = []
+    for vector in found:
+        in_tours += len(vector.why.asks)
+        records.append(VectorRecord.of(_say_unreached(vector, instance)))
+    refused = _count_refused(planners)
+    part = InstanceVectors(task.place, states, frozenset(pairs), refused, transitions, in_tours)
     data = _write(part, records)
     part.place.write_bytes(data)
     if not _names_a_place(model, part.refused):
         to_cache(_cache_path(task), data, MOST_PARTS)
     return part
+
+
+def _list_all(explored: ExploredInstance, tours: Tours) -> Iterator[Vector]:
+    """All vectors of an explored instance."""
+    yield from tours.vectors()
+    yield from explored.witnesses()
+    yield from explored.paths()
+    yield from explored.arrivals()
+
+
+def _say_unreached(vector: Vector, instance: n.Instance) -> Vector:
+    """The vector; if it begins in a given state, with the reason."""
+    if vector.question.given is None:
+        return vector
+    unreached = f"{instance.name} names no prelude that leads to its start"
+    return replace(vector, why=replace(vector.why, unreached=unreached))
 
 
 def _cache_path(task: Task) -> Path:
@@ -124,7 +150,10 @@ def _cache_path(task: Task) -> Path:
 def _write(part: InstanceVectors, records: list[VectorRecord]) -> bytes:
     """The content of a part's file: its counts, and a line for each record, sorted by id."""
     records.sort(key=lambda record: record.id)
-    counts = {"states": part.states, "pairs": sorted(part.pairs), "refused": dict(part.refused)}
+    counts = {
+        "states": part.states, "pairs": sorted(part.pairs), "refused": dict(part.refused),
+        "transitions": part.transitions, "in_tours": part.in_tours,
+    }  # fmt: skip
     content = io.BytesIO()
     with gzip.GzipFile(fileobj=content, mode="wb", compresslevel=1, mtime=0) as file:
         file.write(f"{json.dumps(counts)}\n".encode())

@@ -54,7 +54,7 @@ NO_PATH_SOUGHT = f"no search looks for paths of the questions in {FILE_OF_FINDIN
 OBLIGATIONS = 5
 """Raised whenever other obligations are derived from the same rules: earlier searches are stale."""
 
-FULL_SUITES = 1
+FULL_SUITES = 2
 """Raised whenever another full suite is made of the same charter: other walks, paths or states."""
 
 

@@ -73,10 +73,11 @@ def merge(records: Iterable[VectorRecord]) -> Iterator[VectorRecord]:
 
 
 def _join(one: VectorRecord, other: VectorRecord) -> VectorRecord:
-    """One record with the obligations of both, and source and purpose of the one with higher
-    priority."""
+    """One record with the obligations of both and what both ask, and source and purpose of the one
+    with higher priority."""
     first, second = sorted(
         (one.reasons(), other.reasons()), key=lambda why: (FIRST.index(why.source), why.title)
     )
     both = tuple(dict.fromkeys((*first.obligations, *second.obligations)))
-    return replace(one, why=canonical.text(replace(first, obligations=both).json()))
+    asks = tuple(sorted({*first.asks, *second.asks}))
+    return replace(one, why=canonical.text(replace(first, obligations=both, asks=asks).json()))

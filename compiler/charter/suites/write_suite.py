@@ -10,6 +10,9 @@ from pathlib import Path
 from charter.formats.suite import LINES, MANIFEST, Manifest, lines_digest
 from charter.suites.vector_texts import VectorRecord
 
+UNREACHED_KEY = '"unreached":'
+"""What the reasons of a vector have that begins in a given state."""
+
 
 def write_records(folder: Path, records: Iterable[VectorRecord], about: Manifest) -> Manifest:
     """Write records in the order of their ids, and the manifest last, with the digest and the
@@ -18,10 +21,14 @@ def write_records(folder: Path, records: Iterable[VectorRecord], about: Manifest
     folder.mkdir(parents=True, exist_ok=True)
     written, about_it = folder / f".{LINES}.part", folder / f".{MANIFEST}.part"
     lines: list[str] = []
+    unreached = 0
     with written.open("w", encoding="utf-8", newline="\n") as out:
         for record in records:
             out.write(f"{record.line()}\n")
             lines.append(record.digest_line())
+            unreached += UNREACHED_KEY in record.why
+    if unreached:
+        about = replace(about, counts={**about.counts, "unreached": unreached})
     manifest = conclude(about, lines)
     about_it.write_text(manifest_text(manifest), encoding="utf-8", newline="\n")
     (folder / MANIFEST).unlink(missing_ok=True)

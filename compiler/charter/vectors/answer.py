@@ -26,6 +26,7 @@ from charter.semantics.evaluate import Outcome
 from charter.semantics.expressions import State
 from charter.semantics.machine import Machine
 from charter.semantics.values import from_json, to_json
+from charter.vectors.observations import Observations
 
 NEVER = 10**12
 """Represents a value that was never issued: greater than all values in an instance."""
@@ -88,8 +89,12 @@ class Answers:
 
     machine: Machine
     outcomes: Outcomes
+    observations: Observations = field(init=False)
     memory: dict[tuple[object, ...], RelabelledOutcome] = field(default_factory=dict)
     crowded: dict[str, tuple[int, str]] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self.observations = Observations(self.machine)
 
     def see(self, run: AllowedTrace, operation: str, outcome: Outcome) -> RelabelledOutcome:
         """The relabelled reply and observation of an outcome after `run`."""
@@ -99,7 +104,7 @@ class Answers:
         known = self.memory.get(key)
         if known is None:
             raw_reply = to_json(machine.reply_type(operation), outcome.reply, machine.universe)
-            raw = machine.observe(outcome.state)
+            raw = self.observations.of(outcome.state)
             reply, shown, after = labels.step(raw_reply, raw, operation)
             known = RelabelledOutcome(reply, text(reply), shown, text(shown), raw_reply, raw, after)
             if len(self.memory) > MOST_REMEMBERED:
@@ -122,8 +127,9 @@ class Answers:
         steps: list[tuple[AnswerNode, ...]] = [
             (AnswerNode((), "", -1, observations.put(shown, text(shown))),)
         ]
+        places = [_find_needed(call) for call in question.operations]
         for number, call in enumerate(question.operations, 1):
-            needed = _find_needed(question.operations[number:])
+            needed: frozenset[Place] | None = None
             reached: dict[tuple[object, ...], tuple[AllowedTrace, AnswerNode]] = {}
             for origin, run in enumerate(runs):
                 args = arguments(self.machine, call, run.history)
@@ -141,6 +147,11 @@ class Answers:
                         replies.put(seen.reply, seen.reply_text),
                         observations.put(seen.shown, seen.shown_text),
                     )
+                    if len(runs) == len(outcomes) == 1:
+                        reached[()] = (after, node)
+                        continue
+                    if needed is None:
+                        needed = frozenset().union(*places[number:])
                     key = (
                         node.branch,
                         node.reply,
@@ -250,6 +261,6 @@ def _type_at(kind: t.Type, path: Path) -> t.Type:
             return kind
 
 
-def _find_needed(calls: tuple[OperationCall, ...]) -> frozenset[Place]:
-    """What the arguments of `calls` refer to."""
-    return frozenset(place for call in calls for place in find_references(dict(call.args)))
+def _find_needed(call: OperationCall) -> frozenset[Place]:
+    """What the arguments of a call refer to."""
+    return frozenset(find_references(dict(call.args)))

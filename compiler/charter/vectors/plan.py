@@ -26,7 +26,7 @@ from charter.vectors.answer import (
     Outcomes,
     begin,
 )
-from charter.vectors.question import CounterAt, NoQuestion, Shows, ask, list_observed_places
+from charter.vectors.question import Asking, CounterAt, NoQuestion, Shows, ask, list_observed_places
 
 OPEN = "open environment"
 BRANCH = "branch "
@@ -117,6 +117,25 @@ class Planner:
             self._refuse(problem)
             return None
 
+    def plan_asked(
+        self, asking: Asking, expected: Sequence[frozenset[str] | None], *, sure: bool
+    ) -> tuple[Question, Answer] | None:
+        """The question of operations from the start of the instance, and its answer, up to where
+        the branches are not those `expected` (None: any; if not `sure`: these among others). None
+        if there is no answer, or nothing is as expected."""
+        _, given, first = self._start()
+        try:
+            question = self._with_consts(asking.question(given))
+            answer = self.answers.answer(question, first)
+        except REFUSALS:
+            return None
+        for number, (wanted, nodes) in enumerate(zip(expected, answer.steps[1:], strict=True)):
+            found = frozenset(node.branch for node in nodes)
+            if wanted is not None and not (wanted <= found if not sure else wanted == found):
+                asking.cut(number)
+                return self.plan_asked(asking, expected[:number], sure=sure) if number else None
+        return question, answer
+
     def plan_path(self, trace: Trace, why: Why, *, led: bool) -> Vector | None:
         """A vector from the component's own first state; of `led` traces the prelude comes first,
         if there is one."""
@@ -175,7 +194,7 @@ class Planner:
     def _of_loaded(self, loaded: Loaded, run: AllowedTrace, step: PlannedStep, why: Why) -> Vector:
         trace = [(run.state, (step.operation, step.args))]
         question = self._ask(trace, loaded.given)
-        return _check(question, self.answers.answer(question, run), why)
+        return check_vector(question, self.answers.answer(question, run), why)
 
     def _trace(self, start: State, acts: Sequence[Act], branches: Sequence[str]) -> Trace:
         """Each act with the state before it, along the outcomes that `branches` selects (by default
@@ -198,7 +217,7 @@ class Planner:
         while len(wrong) < MOST_PLACES:
             try:
                 question = self._ask(trace, given, [each.reference for each in wrong])
-                return _check(question, self.answers.answer(question, first), why)
+                return check_vector(question, self.answers.answer(question, first), why)
             except NoAnswer as problem:
                 if problem.reference is None:
                     raise
@@ -210,8 +229,10 @@ class Planner:
         raise wrong[0]
 
     def _ask(self, trace: Trace, given: Json, avoided: Sequence[Json] = ()) -> Question:
-        asked = ask(self.model, self.shows, trace, given, avoided)
-        return replace(asked, consts=self.consts) if self.consts else asked
+        return self._with_consts(ask(self.model, self.shows, trace, given, avoided))
+
+    def _with_consts(self, question: Question) -> Question:
+        return replace(question, consts=self.consts) if self.consts else question
 
     def _refuse(self, problem: Exception) -> None:
         reason = f"{type(problem).__name__}: {problem}"
@@ -223,7 +244,7 @@ def branches_of(answer: Answer) -> frozenset[str]:
     return frozenset(node.branch for step in answer.steps for node in step)
 
 
-def _check(question: Question, answer: Answer, why: Why) -> Vector:
+def check_vector(question: Question, answer: Answer, why: Why) -> Vector:
     """A vector that names no branch which it does not take: where a trace has a value that nothing
     shows, such as the token before any was granted, the question asks for one that was never
     issued, and another branch may be taken. Raises NoQuestion if its purpose is not taken."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from charter.analysis.retell import Act
 from charter.core import types as t
@@ -62,13 +62,14 @@ def list_observed_places(machine: Machine, state: State) -> list[CounterAt]:
     """The places of everything that the widest level of observables shows."""
     assert machine.component is not None
     shown = {o.path for o in machine.component.observables if o.mode != "ignored"}
-    seen = History((machine.observe(state),))
+    seen: History | None = None
     found: list[CounterAt] = []
     for variable in machine.variables:
         inside = places(variable.type, state[variable.name], machine, (variable.name,))
         if (variable.name,) in shown:
             found.extend(inside)
         elif any(path[0] == variable.name for path in shown):
+            seen = seen or History((machine.observe(state),))
             found.extend(place for place in inside if _is_shown(place, seen))
     return found
 
@@ -105,18 +106,20 @@ class Shows:
 class Earlier:
     """What comes before an operation of a trace. `observed` are the places in the observation of
     each step, the last one that of the state in which the operation is performed. `avoided` are
-    references that no argument may use."""
+    references that no argument may use, `replies` has the places in replies that were computed."""
 
     shows: Shows
     trace: Sequence[tuple[State, Act]]
     observed: Sequence[Sequence[CounterAt]]
     avoided: Sequence[Json] = ()
+    replies: dict[int, Sequence[CounterAt]] = field(default_factory=dict)
 
     def list_reply_places(self, step: int) -> Sequence[CounterAt]:
         """The places in the reply of a step."""
-        return (
-            self.shows.list_reply_places(*self.trace[step - 1], self.trace[step][0]) if step else ()
-        )
+        if step and step not in self.replies:
+            about = self.trace[step - 1], self.trace[step][0]
+            self.replies[step] = self.shows.list_reply_places(*about[0], about[1])
+        return self.replies[step] if step else ()
 
     def references(self, kind: t.Counter, value: int) -> Iterator[dict[str, Json]]:
         """Where a value of this type was shown: in observations, the newest first, then in
@@ -131,6 +134,58 @@ class Earlier:
                     yield {"ref": [step, *place.path], "in": REPLY}
 
 
+@dataclass(slots=True)
+class Asking:
+    """A question that is made operation by operation: each act with the state before it. No
+    argument is one of the references `avoided`."""
+
+    model: Model
+    shows: Shows
+    avoided: Sequence[Json] = ()
+    trace: list[tuple[State, Act]] = field(default_factory=list)
+    calls: list[OperationCall] = field(default_factory=list)
+    observed: list[Sequence[CounterAt]] = field(default_factory=list)
+    replies: dict[int, Sequence[CounterAt]] = field(default_factory=dict)
+
+    def add(self, state: State, act: Act) -> None:
+        """Add an operation. Raises NoQuestion, and adds nothing then."""
+        operation, args = act
+        self.trace.append((state, act))
+        self.observed.append(self.shows.observed(state))
+        earlier = Earlier(self.shows, self.trace, self.observed, self.avoided, self.replies)
+        params = self.shows.machine.operations[operation].params
+        try:
+            built = {
+                p.name: _argument(p.type, value, earlier)
+                for p, value in zip(params, args, strict=True)
+            }
+        except NoQuestion:
+            self.cut(len(self.calls))
+            raise
+        self.calls.append(OperationCall(operation, built))
+
+    def cut(self, count: int) -> None:
+        """Keep the first operations only."""
+        for part in (self.trace, self.calls, self.observed):
+            del part[count:]
+        self.replies = {step: found for step, found in self.replies.items() if step < count}
+
+    def question(self, given: Json) -> Question:
+        """The question of all operations; `given` is the given state for the first one."""
+        machine = self.shows.machine
+        assert machine.component is not None
+        seed = text([given, [call.json() for call in self.calls]])
+        return Question(
+            protocol=self.model.protocol,
+            variant=self.model.variant,
+            component=machine.component.name,
+            sorts=concrete_ids(machine.universe.sorts, seed),
+            given=given,
+            operations=tuple(self.calls),
+            delta=_delta(len(self.calls), seed),
+        )
+
+
 def ask(
     model: Model,
     shows: Shows,
@@ -140,28 +195,10 @@ def ask(
 ) -> Question:
     """The question of `trace`: each act with the state before it. `given` is the given state for
     the first one. No argument is one of the references `avoided`. Raises NoQuestion."""
-    machine = shows.machine
-    calls: list[OperationCall] = []
-    observed: list[Sequence[CounterAt]] = []
-    for state, (operation, args) in trace:
-        observed.append(shows.observed(state))
-        earlier = Earlier(shows, trace, observed, avoided)
-        params = machine.operations[operation].params
-        built = {
-            p.name: _argument(p.type, value, earlier) for p, value in zip(params, args, strict=True)
-        }
-        calls.append(OperationCall(operation, built))
-    assert machine.component is not None
-    seed = text([given, [call.json() for call in calls]])
-    return Question(
-        protocol=model.protocol,
-        variant=model.variant,
-        component=machine.component.name,
-        sorts=concrete_ids(machine.universe.sorts, seed),
-        given=given,
-        operations=tuple(calls),
-        delta=_delta(len(calls), seed),
-    )
+    asking = Asking(model, shows, avoided)
+    for state, act in trace:
+        asking.add(state, act)
+    return asking.question(given)
 
 
 def _argument(kind: t.Type, value: Value, earlier: Earlier) -> Json:

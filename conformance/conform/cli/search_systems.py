@@ -40,7 +40,7 @@ def search_systems(folder: RunFolder, suite: Suite, say: Callable[[str], None]) 
     left = [one for one in read_findings(summary) if answers.of(one) is None]
     if not left:
         return
-    model = load_charter(_find_charter(about.protocol), about.variant)
+    model = load_charter(find_charter(about.protocol, "--in-system"), about.variant)
     if not has_system(model, about.component):
         return
     for count, finding in enumerate(left, 1):
@@ -54,15 +54,15 @@ def search_systems(folder: RunFolder, suite: Suite, say: Callable[[str], None]) 
         answers.keep(replace(_answer(found), vector=vector, step=step))
 
 
-def _find_charter(protocol: str) -> Path:
-    """The charter of a protocol in the project. Raises `ConformError`."""
+def find_charter(protocol: str, option: str) -> Path:
+    """The charter of a protocol in the project, for an option. Raises `ConformError`."""
     for project in filter(None, (find_project(Path()), builtin())):
         for known in protocols(project):
             if known.name == protocol:
                 return project.root / known.place
     raise ConformError(
-        f"--in-system searches the charter of {protocol}, which this project does not have; run it"
-        " in the project of the charter"
+        f"{option} reads the charter of {protocol}, which this project does not have; run it in the"
+        " project of the charter"
     )
 
 

@@ -15,6 +15,7 @@ from charter.formats.reading import own_list, own_object
 from charter.formats.status import Status
 from charter.formats.target import IMAGE
 from charter.formats.verdict import JUDGED, Deviation, Kind, Severity, Verdict
+from conform.judging.astray import list_astray
 from conform.judging.automaton import NOT_JUDGED, AnswerJson, Judge, Stop, Track, branches
 from conform.judging.candidates import EntryWidth, Judged
 from conform.judging.differ import Allowed, RelabelledStep, nearest, severity
@@ -59,8 +60,9 @@ class VectorItem:
 class Assessment:
     """A verdict, the transitions for the ledger of the target (the renamed observation before a
     step, and the branch that the step certainly took), the digest of replies and observations,
-    whether an image is missing although the adapter claims the capability, what images show, and
-    how much the overlay entries allow in the steps that they explain."""
+    whether an image is missing although the adapter claims the capability, what images show, how
+    much the overlay entries allow in the steps that they explain, and the steps that the target
+    made in another state than the vector means (`astray`)."""
 
     verdict: Verdict
     transitions: tuple[tuple[bytes, str], ...] = ()
@@ -68,6 +70,7 @@ class Assessment:
     imageless: bool = False
     images: tuple[ImageParts, ...] = ()
     widths: tuple[EntryWidth, ...] = ()
+    astray: tuple[int, ...] = ()
 
 
 @dataclass(slots=True)
@@ -150,9 +153,11 @@ def _compare(
         asked - found.judged,
     )
     before = _transitions(relabelled, verdict.branches[: len(track.fronts)])
+    stop = track.stop.step if track.stop else len(answer["steps"])
     return Assessment(
-        verdict, before + tuple(found.transitions), relabelled.behaviour, widths=tuple(found.widths)
-    )
+        verdict, before + tuple(found.transitions), relabelled.behaviour,
+        widths=tuple(found.widths), astray=list_astray(answer, relabelled.states, stop),
+    )  # fmt: skip
 
 
 def _variables(answer: AnswerJson) -> Collection[str]:

@@ -34,6 +34,7 @@ from conform.runs.run_context import RunContext
 from conform.runs.run_json import list_changed
 from conform.runs.select import ResolvedRun, variables
 from conform.runs.shrink import find_given_states, with_shrunk
+from conform.runs.touring.asked_transitions import certify
 from conform.runs.walk_counts import OF_REMEMBERED
 from conform.storage.bucket_store import RunFolder
 from conform.suites.cache import Suite
@@ -117,6 +118,7 @@ def finish(run: JudgedRun, options: RunOptions) -> Finished:
     concluded["adapter_trouble"] = with_steps(
         adapter_trouble(rows.verdicts, intended.allowed), context.start, vectors
     )
+    concluded |= certify(suite.manifest, concluded)
     keep(vectors, concluded, rows.verdicts)
     if told := concluded.get(OF_REMEMBERED):
         concluded[OF_REMEMBERED] = {**own_object(told), "dropped": [*recorded.dropped]}

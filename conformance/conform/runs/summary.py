@@ -18,6 +18,7 @@ from conform.runs.extent import Extent
 from conform.runs.findings.baseline import NO_BASELINE, Baseline
 from conform.runs.followed.followed_counts import FollowedCounts
 from conform.runs.not_compared import saw_all
+from conform.runs.touring.asked_transitions import OF_TRANSITIONS, AskedTransitions
 from conform.runs.walk_counts import OF_FOLLOWED, OF_REMEMBERED, OF_WALKS, WalkCounts, is_of_suite
 from conform.storage.bucket_store import RunFolder
 
@@ -47,6 +48,7 @@ class RunCounts:
     walks: WalkCounts = field(default_factory=WalkCounts)
     remembered: WalkCounts = field(default_factory=lambda: WalkCounts(OF_REMEMBERED))
     followed: FollowedCounts = field(default_factory=FollowedCounts)
+    transitions_asked: AskedTransitions = field(default_factory=AskedTransitions)
 
     def add(self, bucket: Mapping[str, Json]) -> None:
         self.walks.join(bucket.get(OF_WALKS))
@@ -55,6 +57,7 @@ class RunCounts:
         if is_of_suite(bucket):
             self.vectors += own_number(bucket["vectors"])
             self.verdicts.update(_table(bucket["verdicts"]))
+            self.transitions_asked.join(bucket.get(OF_TRANSITIONS))
         self.judged_steps += own_number(bucket["judged_steps"])
         self.not_judged_steps += own_number(bucket["not_judged_steps"])
         self.deviations += own_number(bucket["deviations"])
@@ -183,7 +186,7 @@ def _apart(counts: RunCounts) -> dict[str, Json]:
         held = counts.remembered
         kinds: dict[str, Json] = {**dict(sorted(held.verdicts.items()))}
         found[OF_REMEMBERED] = {"count": held.counts["walks"], "verdicts": kinds, "dropped": []}
-    return found
+    return {**found, **counts.transitions_asked.json()}
 
 
 def _of_entries(

@@ -4,7 +4,7 @@ definition."""
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from charter.core import nodes as n
 from charter.core.nodes import Value
@@ -19,6 +19,9 @@ from charter.semantics.scenario import follow
 from charter.suites.planning.led_instances import LedInstance
 from charter.vectors.answer import NoAnswer
 from charter.vectors.plan import OPEN, Planner
+
+KEPT_MAX = 20_000
+"""The most outcomes that are kept."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,11 +91,24 @@ def pair(state: str, branch: str) -> int:
 
 @dataclass(frozen=True, slots=True)
 class Answered:
-    """A faster `machine.outcomes`. Raises NoAnswer if a rule has no value, or NotAssumed."""
+    """A faster `machine.outcomes`, which keeps some. Raises NoAnswer if a rule has no value, or
+    NotAssumed."""
 
     asked: Successors
+    kept: dict[tuple[object, ...], tuple[Outcome, ...]] = field(default_factory=dict)
 
     def __call__(
+        self, state: State, operation: str, args: tuple[Value, ...]
+    ) -> tuple[Outcome, ...]:
+        key = (operation, args, *state.values())
+        found = self.kept.get(key)
+        if found is None:
+            if len(self.kept) > KEPT_MAX:
+                self.kept.clear()
+            found = self.kept[key] = self._compute(state, operation, args)
+        return found
+
+    def _compute(
         self, state: State, operation: str, args: tuple[Value, ...]
     ) -> tuple[Outcome, ...]:
         try:

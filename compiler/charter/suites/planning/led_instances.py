@@ -3,15 +3,15 @@ prelude comes before every trace, and the instance starts where it leads to."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from charter.analysis.canonical import find_counters
+from charter.analysis.likeness import Image, rename_counters
 from charter.analysis.preludes import PreludeFails, replay
 from charter.analysis.retell import Act
 from charter.analysis.written_values import write_value
 from charter.core import nodes as n
-from charter.core import types as t
-from charter.core.nodes import Value
 from charter.semantics.expressions import State
 from charter.semantics.machine import Machine
 from charter.vectors.plan import Trace
@@ -60,28 +60,17 @@ class LedInstance:
                 values.setdefault(name, {})[one] = other
         name, args = act
         params = machine.operations[name].params
-        return name, tuple(_rename(p.type, a, values) for p, a in zip(params, args, strict=True))
+        pairs = zip(params, args, strict=True)
+        return name, tuple(rename_counters(p.type, a, _find_image(values)) for p, a in pairs)
 
 
-def _rename(kind: t.Type, value: Value, values: dict[str, dict[int, int]]) -> Value:
-    """A value with other counters. One that the state does not have keeps its distance to the next
-    smaller one."""
-    match kind, value:
-        case t.Counter(name=name), int():
-            known = values.get(name, {})
-            below = max((one for one in known if one <= value), default=None)
-            return value if below is None else known[below] + value - below
-        case t.Option(inner=inner), _ if value is not None:
-            return _rename(inner, value, values)
-        case t.Record(fields=fields), tuple():
-            pairs = zip(fields, value, strict=True)
-            return tuple(_rename(part, item, values) for (_, part), item in pairs)
-        case t.Union() as union, (str() as tag, *rest):
-            params = zip(union.params(tag), rest, strict=True)
-            return (tag, *(_rename(part, item, values) for (_, part), item in params))
-        case ((t.Map(value=inner) | t.Seq(inner=inner) | t.Ranking(inner=inner)), tuple()):
-            return tuple(_rename(inner, item, values) for item in value)
-        case t.Set(inner=inner), frozenset():
-            return frozenset(_rename(inner, item, values) for item in value)
-        case _:
-            return value
+def _find_image(values: Mapping[str, Mapping[int, int]]) -> Image:
+    """The other values of counters. One that the state does not have keeps its distance to the
+    next smaller one."""
+
+    def image(name: str, value: int) -> int:
+        known = values.get(name, {})
+        below = max((one for one in known if one <= value), default=None)
+        return value if below is None else known[below] + value - below
+
+    return image

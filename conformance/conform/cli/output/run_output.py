@@ -15,6 +15,7 @@ from charter.formats.reading import own_list, own_number, own_object, texts
 from charter.formats.run import RunFinding
 from charter.formats.run_description import RunDescription
 from charter.formats.verdict import BETWEEN, STDERR, Kind
+from conform.cli.certificate import tell_certificate
 from conform.cli.output.missing_operations import (
     allowing,
     list_denied,
@@ -106,9 +107,8 @@ def show(finished: Finished) -> None:
     _show_unknown_constants(counted)
     if told := tell_continued(about.continued):
         out(told)
-    for sentence in (
-        *explain_walks(counted), *explain_dropped(counted), *explain_hidden(counted)
-    ):  # fmt: skip
+    of_walks = (*explain_walks(counted), *explain_dropped(counted))
+    for sentence in (*of_walks, *explain_hidden(counted), *tell_certificate(counted)):
         out(sentence)
     out(f"run: {near(finished.folder.place)}")
     if told := "" if missing else _next(finished):

@@ -39,6 +39,7 @@ from conform.runs.findings.findings import finding_id
 from conform.runs.followed.followed_counts import FollowedCounts
 from conform.runs.overclaims import Claimed, find_overclaims
 from conform.runs.run_context import RunContext
+from conform.runs.touring.asked_transitions import AskedTransitions
 from conform.runs.walk_counts import OF_FOLLOWED, WalkCounts
 from conform.storage.bucket_store import RunFolder
 from conform.storage.tables import (
@@ -163,6 +164,7 @@ class Tally:
     in_a_row: int = 0
     walks: WalkCounts | None = None
     followed: FollowedCounts | None = None
+    transitions_asked: AskedTransitions = field(default_factory=AskedTransitions)
 
     def add(self, judgement: Judgement) -> None:
         if not self.first:
@@ -209,6 +211,7 @@ class Tally:
         for parts in assessment.images:
             self.images.add(parts)
         self.entry_steps.add(verdict.id, assessment.widths)
+        self.transitions_asked.add(item, assessment)
         self.taken.update(verdict.branches)
         if assessment.transitions:
             self.transitions.add(assessment.transitions, verdict.id)
@@ -340,6 +343,7 @@ def summarise(tally: Tally, bucket: int, began: float, canaries: list[Canary]) -
         "first_verdict": tally.first,
         "seconds": time.time() - began,
         "canaries": [canary.json() for canary in canaries],
+        **tally.transitions_asked.json(),
         **({tally.walks.of: tally.walks.json()} if tally.walks else {}),
         **({OF_FOLLOWED: tally.followed.json()} if tally.followed else {}),
     }

@@ -35,6 +35,7 @@ EXAMPLES = """examples:
   conform run --target ./adapter --last-failed
   conform run --target ./adapter --walks 1000 --steps 30 --seed 7
   conform run --target redis-server --set url=redis://127.0.0.1:7001/0
+  conform run --target ./adapter --exhaustive tiny
   conform run --target ./adapter --in-system
   conform run --target ./adapter --master spark://HOST:7077 --out s3://BUCKET/runs/one
 
@@ -47,6 +48,10 @@ Exit code 0: no deviation, or only those that the target's overlay or the baseli
 new one, or an overlay entry that no longer applies; 3: not all of the suite was compared, it asks
 for too few obligations of the rules, a canary misbehaved, or batches broke; 5: a generated model
 has a bug. What -k, --limit, --last-failed and -x leave out costs nothing; the last line says it.
+
+--exhaustive explores an instance of the component, and asks each of its transitions besides the
+small suite. The run says how many were executed, and why others were not; `conform help exhaustive`
+has more.
 """
 
 _JUNIT = "--junit"
@@ -75,6 +80,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--limit", type=count, default=0, help="judge about LIMIT vectors")
     _add_selection(parser)
     add_walks(parser)
+    parser.add_argument("--exhaustive", default="", metavar="INSTANCE", help="judge all"
+                        " transitions of an instance, besides the small suite; the summary has a"
+                        " certificate of what was executed")  # fmt: skip
     parser.add_argument("--out", default="", help="folder of the run, or its URI"
                         " (default: build/runs/ID)")  # fmt: skip
     parser.add_argument("--continue", action="store_true", dest="go_on", help="go on with an"
@@ -157,7 +165,8 @@ def _baseline(arguments: argparse.Namespace) -> Baseline:
 def _run(arguments: argparse.Namespace) -> int:
     if arguments.engine == "spark":
         need("pyspark", "--engine spark", "use --engine inline")
-    older = older_than_charter(arguments.target, arguments.release, arguments.suite)
+    suite = _find_suite(arguments)
+    older = older_than_charter(arguments.target, arguments.release, suite)
     if older.told:
         say(older.told)
     for warning in overlay_warnings(target(arguments.target)):
@@ -165,7 +174,7 @@ def _run(arguments: argparse.Namespace) -> int:
     options = RunOptions(
         target=arguments.target,
         release=arguments.release,
-        suite=arguments.suite,
+        suite=suite,
         engine=arguments.engine,
         master=arguments.master,
         limit=arguments.limit,
@@ -193,6 +202,18 @@ def _run(arguments: argparse.Namespace) -> int:
     else:
         show(finished)
     return finished.exit_code
+
+
+def _find_suite(arguments: argparse.Namespace) -> str:
+    """The suite that the options name, or ""; with --exhaustive it is made."""
+    if not arguments.exhaustive:
+        return str(arguments.suite)
+    if arguments.suite:
+        raise ConformError("--exhaustive makes a suite of its own; leave out --suite")
+    from conform.cli.exhaustive import exhaustive_suite  # slow to import
+
+    values = read_set(arguments.parameters)
+    return exhaustive_suite(arguments.target, arguments.release, arguments.exhaustive, values)
 
 
 def _search_systems(folder: RunFolder) -> None:

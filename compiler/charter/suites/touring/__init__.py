@@ -1,0 +1,1 @@
+"""Makes tours: vectors that each ask many transitions of an instance."""

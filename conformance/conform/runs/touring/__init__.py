@@ -1,0 +1,1 @@
+"""Counts what became of the transitions that tours ask."""
