@@ -10,7 +10,14 @@ from charter.analysis.conditions import guard_atoms
 from charter.core import nodes as n
 from charter.core.amounts import REPLY
 from charter.core.nodes import Value
-from charter.core.obligations import AMOUNTS, SEEN, Amount, Obligation, bound
+from charter.core.obligations import (
+    AMOUNTS,
+    SEEN,
+    Amount,
+    Obligation,
+    bound,
+    find_sides,
+)
 from charter.core.option_comparisons import APART, Apart, apart
 from charter.semantics.builtins import items
 from charter.semantics.evaluate import Evaluator, Outcome
@@ -31,13 +38,13 @@ class _Watcher(Evaluator):
 
     def code(self, expr: n.Expr) -> Code:
         code = Evaluator.code(self, expr)
-        match self.watched.get(id(expr)):
-            case None:
-                return code
-            case n.Binary() as compared:
-                return self._noting(compared, code)
-            case _:
-                return self._noting_items(id(expr), code)
+        watched = self.watched.get(id(expr))
+        if watched is None:
+            return code
+        sides = find_sides(watched)
+        if sides is None:
+            return self._noting_items(id(expr), code)
+        return self._noting(id(expr), sides, code)
 
     def _each(self, exprs: Sequence[n.Expr]) -> Parts:
         """As that of an evaluator, which takes names without their code."""
@@ -46,12 +53,12 @@ class _Watcher(Evaluator):
         codes = [self.code(e) for e in exprs]
         return lambda scope, names: tuple([code(scope, names) for code in codes])
 
-    def _noting(self, watched: n.Binary, code: Code) -> Code:
-        left, right = Evaluator.code(self, watched.left), Evaluator.code(self, watched.right)
+    def _noting(self, site: int, sides: tuple[n.Expr, n.Expr], code: Code) -> Code:
+        left, right = (Evaluator.code(self, side) for side in sides)
 
         def noting(scope: Scope, names: Locals) -> Value:
             found = code(scope, names)
-            self.seen.add((id(watched), left(scope, names), right(scope, names)))
+            self.seen.add((site, left(scope, names), right(scope, names)))
             return found
 
         return noting
@@ -210,5 +217,9 @@ def _on_side(want: str, left: Value, right: Value) -> bool:
         return left != right
     if want in APART:
         return apart(left, right) == want
+    if want == "less":
+        return cast(int, left) < cast(int, right)
+    if want == "greater":
+        return cast(int, left) > cast(int, right)
     step = -1 if want == "below" else 1
     return cast(int, left) == cast(int, right) + step

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, field, replace
+from math import inf
 from typing import Literal as OneOf
 
 from charter.core import nodes as n
@@ -27,7 +28,8 @@ from charter.diagnostics import BUILTIN
 
 Kind = OneOf["branch", "reply", "mcdc", "amount", "boundary", "order"]
 Amount = OneOf["none", "one", "several"]
-Want = OneOf["taken", "true", "false", "equal", "unequal", "below", "above"] | Amount | Apart
+Side = OneOf["equal", "unequal", "below", "above", "less", "greater"]
+Want = OneOf["taken", "true", "false"] | Side | Amount | Apart
 
 AMOUNTS: tuple[Amount, ...] = ("none", "one", "several")
 
@@ -46,7 +48,9 @@ class Obligation:
     the variable `member`, or replies with so many (if `member` is `REPLY`). boundary: the operation
     `operation` evaluates the comparison `expr` in `where` (operation/branch or a function) with its
     left side equal to its right, or one below or above it; where there is no such step, unequal;
-    options differ in that one is none, or in that one has another value. order: the operation
+    options differ in that one is none, or in that one has another value. An order that is no
+    condition of a guard has its third side, too, by any distance: `less` or `greater`. Of `min` or
+    `max` of two numbers the first one is less, and greater. order: the operation
     evaluates the sequence or ranking `expr` in `where`, of which not all items are equal: with
     equal ones an implementation may take the wrong end unseen.
     """
@@ -84,12 +88,10 @@ def obligations(model: n.Model, component: n.Component) -> tuple[Obligation, ...
                 label, [p for p in list_counted_parts(functions, branch) if p in shown | {REPLY}]
             )
     sites = [site for o in operations for site in _operation_sites(functions, o)]
-    sites += [
-        _Site(o.name, f.name, e, False)
-        for o in operations
-        for f in reachable_functions(functions, o)
-        for e in nodes(f.body)
-    ]
+    for o in operations:
+        decided = _list_decided(functions, o)
+        for f in reachable_functions(functions, o):
+            sites += [_Site(o.name, f.name, e, False, id(e) in decided) for e in nodes(f.body)]
     return (*found, *_boundaries(sites), *_orders(operations, sites))
 
 
@@ -235,12 +237,14 @@ def _amounts(label: str, parts: Iterable[str]) -> Iterator[Obligation]:
 @dataclass(frozen=True, slots=True)
 class _Site:
     """An expression that an operation evaluates, in `where`; whether it is an atom of a guard, for
-    which MC/DC requires both values already."""
+    which MC/DC requires both values already; whether it decides one, perhaps negated or as what a
+    function is."""
 
     operation: str
     where: str
     expr: n.Expr
     is_atom: bool
+    in_guard: bool
 
     @property
     def place(self) -> str:
@@ -264,15 +268,39 @@ def reachable_functions(functions: Functions, operation: n.Operation) -> tuple[n
 def _operation_sites(functions: Functions, operation: n.Operation) -> Iterator[_Site]:
     """Every expression of an operation once."""
     bound: set[str] = set()
+    conditions = _list_conditions(functions, operation)
+    decided = _list_decided(functions, operation)
     for branch in operation.branches:
         label = f"{operation.name}/{branch.name}"
-        conditions = {id(a) for c in branch.guard for a in atoms(functions, c.condition)}
         lets = [let for let in branch.lets if let.name not in bound]
         bound |= {let.name for let in lets}
         kept = n.Branch(branch.name, 0, tuple(lets), branch.guard, branch.body, branch.reply, ())
         for expr in branch_expressions(kept):
             for node in nodes(expr):
-                yield _Site(operation.name, label, node, id(node) in conditions)
+                known = id(node)
+                yield _Site(operation.name, label, node, known in conditions, known in decided)
+
+
+def _list_conditions(functions: Functions, operation: n.Operation) -> set[int]:
+    """The atoms of the guards of an operation, which MC/DC asks for, by identity."""
+    guards = (c.condition for branch in operation.branches for c in branch.guard)
+    return {id(atom) for guard in guards for atom in atoms(functions, guard)}
+
+
+def _list_decided(functions: Functions, operation: n.Operation) -> set[int]:
+    """The same, and for an atom that is a call of a function what that function is."""
+    found: set[int] = set()
+    guards = (c.condition for branch in operation.branches for c in branch.guard)
+    queue = [atom for guard in guards for atom in atoms(functions, guard)]
+    while queue:
+        match queue.pop():
+            case n.Unary(operand=inner):
+                queue.append(inner)
+            case n.Call(function=name):
+                queue.append(functions[name].body)
+            case decided:
+                found.add(id(decided))
+    return found
 
 
 def _boundaries(sites: list[_Site]) -> Iterator[Obligation]:
@@ -280,12 +308,13 @@ def _boundaries(sites: list[_Site]) -> Iterator[Obligation]:
     seen: set[tuple[str, int]] = set()
     for site in sites:
         expr, place = site.expr, (site.operation, id(site.expr))
-        if not isinstance(expr, n.Binary) or not expr.traits.compares or place in seen:
+        sides = find_sides(expr)
+        if sides is None or place in seen:
             continue
-        if expr.span == expr.left.span:  # the compiler made it: what `flush` and `crash` do
-            continue
+        if not all(expr.span != side.span and expr.span.holds(side.span) for side in sides):
+            continue  # the compiler made it: what `flush` and `crash` do
         seen.add(place)
-        wants = boundary_wants(expr)
+        wants = boundary_wants(expr, in_guard=site.in_guard)
         if site.is_atom and not {"unequal", "another"}.isdisjoint(wants):
             continue
         base = f"boundary {site.place} {phrase(expr)}"
@@ -312,7 +341,7 @@ def _orders(operations: Iterable[n.Operation], sites: Iterable[_Site]) -> Iterat
     counts once."""
     ordered = [replace(site, expr=expr) for site in sites for expr in _find_ordered(site.expr)]
     ordered += [
-        _Site(o.name, f"{o.name}/{branch.name}", expr, False)
+        _Site(o.name, f"{o.name}/{branch.name}", expr, False, False)
         for o in operations
         for branch in o.branches
         for expr in _find_replied(branch.reply)
@@ -365,21 +394,63 @@ def _is_ordered(expr: n.Expr) -> bool:
     return isinstance(expr.type, t.Seq | t.Ranking)
 
 
-def boundary_wants(expr: n.Binary) -> tuple[Want, ...]:
-    """The boundary cases of a comparison: for numbers the two (for equality three) values of the
-    left side next to the right one; for options equal, and both ways to differ; for other types
-    equal and unequal."""
+def find_sides(expr: n.Expr) -> tuple[n.Expr, n.Expr] | None:
+    """The two values that an expression compares: a comparison, or the least or greatest of two."""
+    match expr:
+        case n.Binary(left=left, right=right) if expr.traits.compares:
+            return left, right
+        case n.Builtin(args=(left, right)) if expr.traits.picks:
+            return left, right
+        case _:
+            return None
+
+
+def boundary_wants(expr: n.Expr, *, in_guard: bool) -> tuple[Want, ...]:
+    """The boundary cases of what compares two values. For numbers the two (for equality three)
+    values of the left side next to the right one. An order that is no condition of a guard has the
+    side that both of these lack, too, unless the types exclude it. For options equal, and both ways
+    to differ; for other types equal and unequal. Of the least and the greatest both sides."""
+    less, greater = _sides(expr)
+    if not isinstance(expr, n.Binary):
+        return (*less, *greater)
     kind = expr.left.type
     number = isinstance(kind, t.Int) or (isinstance(kind, t.Counter) and not kind.opaque)
     match expr.op:
         case "lt" | "ge":
-            return ("below", "equal")
+            return ("below", "equal") if in_guard else ("below", "equal", *greater)
         case "le" | "gt":
-            return ("equal", "above")
+            return ("equal", "above") if in_guard else (*less, "equal", "above")
         case _ if number:
             return ("below", "equal", "above")
         case _:
             return ("equal", *(APART if may_differ(expr) else ("unequal",)))
+
+
+def _sides(expr: n.Expr) -> tuple[tuple[Want, ...], tuple[Want, ...]]:
+    """The sides on which the first of two compared values can be, as far as their types say."""
+    sides = find_sides(expr)
+    assert sides is not None
+    (low, high), (other_low, other_high) = map(_range, sides)
+    less: tuple[Want, ...] = ("less",) if low < other_high else ()
+    return less, ("greater",) if high > other_low else ()
+
+
+def _range(expr: n.Expr) -> tuple[float, float]:
+    """The least and the greatest number that an expression can be, as far as its type says."""
+    match expr:
+        case n.Literal(value=int(number)):
+            return number, number
+        case n.Builtin(name="size"):
+            return 0, inf
+        case _ if isinstance(expr.type, t.Int):
+            low, high = expr.type.low, expr.type.high
+            known = (
+                -inf if low is None or low.const else low.plus,
+                inf if high is None or high.const else high.plus,
+            )
+            return known
+        case _:
+            return -inf, inf
 
 
 def phrase(expr: n.Expr) -> str:

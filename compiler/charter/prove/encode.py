@@ -42,12 +42,14 @@ class View:
 @dataclass(frozen=True, slots=True)
 class ComparisonEvent:
     """A watched comparison was evaluated under `condition` with these two sides; or a watched
-    sequence, whose first item is `left` and which has the item `right` behind it."""
+    sequence, whose first item is `left` and which has the item `right` behind it. `op` is the
+    operator of a comparison."""
 
     site: int
     condition: Term
     left: Sym
     right: Sym
+    op: str = ""
 
 
 @dataclass(slots=True)
@@ -156,7 +158,9 @@ class Encoder:
             case _:
                 args = tuple(self.value(part, view, names) for part in children(e))
                 if isinstance(e, n.Binary) and e.traits.compares and e.span in self.watched:
-                    self._record(ComparisonEvent(self.watched[e.span], TRUE, *args))
+                    left, right = args
+                    site = self.watched[e.span]
+                    self._record(ComparisonEvent(site, TRUE, left, right, e.op))
                 return self.apply(e, args)
 
     def apply(self, e: s.Strict, args: tuple[Sym, ...]) -> Sym:

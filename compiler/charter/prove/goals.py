@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from itertools import combinations
 from typing import cast
 
+from charter.core import nodes as n
 from charter.core import types as t
 from charter.core.amounts import REPLY
 from charter.core.obligations import SEEN, Obligation
@@ -128,14 +129,19 @@ class Goals:
         terms = self.program.terms
         assert obligation.expr is not None
         site = self.sites[obligation.expr.span]
+        # The pass `builtins` makes `second < first` of the least of two. Updates around it may have
+        # its span, too, and compare keys.
+        picks = isinstance(obligation.expr, n.Builtin) and obligation.expr.traits.picks
+        swapped = picks == "least"
         ways: list[Term] = []
         for operation in self.program.operations:
             if operation.name != obligation.operation:
                 continue
             called = self.program.calls(operation)
             for event in operation.events:
-                if event.site == site:
-                    side = self._side(obligation.want, event.left, event.right)
+                if event.site == site and (not picks or event.op == "lt"):
+                    sides = (event.left, event.right)
+                    side = self._side(obligation.want, *(sides[::-1] if swapped else sides))
                     ways.append(terms.and_(called, event.condition, side))
         return terms.or_(*ways)
 
@@ -150,6 +156,10 @@ class Goals:
                 both = terms.and_(cast(Maybe, left).present, cast(Maybe, right).present)
                 differ = terms.not_(types.equal(left, right))
                 return terms.and_(differ, both if want == "another" else terms.not_(both))
+            case "less":
+                return numbers.less(cast(Number, left), cast(Number, right))
+            case "greater":
+                return numbers.less(cast(Number, right), cast(Number, left))
             case _:
                 step = numbers.constant(-1 if want == "below" else 1)
                 beside = numbers.add(cast(Number, right), step)

@@ -88,7 +88,8 @@ class QuestionSearch:
     number. `reachable` has the states of others, where they say what the solver may begin in.
     `entries` are the vectors of the questions that are kept, by their ids, `for_rows` those that
     are kept for obligations alone. `paths` says where paths
-    from the first state were looked for."""
+    from the first state were looked for, `systems` has digests of the systems whose traces were
+    looked at."""
 
     about: Subject
     desk: Desk
@@ -112,6 +113,7 @@ class QuestionSearch:
     entries: dict[str, SmokeVector] = field(default_factory=dict)
     for_rows: set[str] = field(default_factory=set)
     paths: str = ""
+    systems: dict[str, str] = field(default_factory=dict)
 
     @staticmethod
     def of(about: Subject) -> QuestionSearch:
@@ -216,13 +218,13 @@ class QuestionSearch:
         self, vector: Vector | None, instance: n.Instance, why: Why, *, always: bool = False
     ) -> bool:
         """Keep a vector if it meets an obligation that nothing met so far."""
-        entry = self._entry(vector, instance, why)
+        entry = self.answer(vector, instance, why)
         return entry is not None and self._keep(entry, why, always=always)
 
     def keep_transition(self, way: MeetingTransition, vector: Vector, *, always: bool) -> bool:
         """Keep a vector of a transition if it meets an obligation that nothing met so far; for
         obligations that no question from the first state meets, the transition is noted."""
-        entry = self._entry(vector, way.instance, vector.why)
+        entry = self.answer(vector, way.instance, vector.why)
         if entry is None:
             return False
         if not entry.meets <= self.reached:
@@ -239,7 +241,7 @@ class QuestionSearch:
             if vector is not None:
                 self.keep(vector, way.instance, why, always=True)
 
-    def _entry(self, vector: Vector | None, instance: n.Instance, why: Why) -> SmokeVector | None:
+    def answer(self, vector: Vector | None, instance: n.Instance, why: Why) -> SmokeVector | None:
         """A vector with what it meets; None if it has no answer."""
         if vector is None:
             return None
@@ -259,7 +261,7 @@ class QuestionSearch:
             self.for_rows.add(entry.id)
         title = why.title or next(iter(new), "")
         self.asked.append(
-            FoundQuestion(vector.question, instance.name, why.source, title, why.purpose)
+            FoundQuestion(vector.question, instance.name, why.source, title, why.purpose, why.label)
         )
         return True
 
@@ -273,7 +275,7 @@ class QuestionSearch:
             more = count > max(2, self.most.get(name, 0)) and loaded.question not in known
             way = MeetingTransition(frozenset(), explored, transition, instance)
             path = explored.from_start(transition, loaded.why) if more else None
-            entry = self._entry(path, instance, loaded.why)
+            entry = self.answer(path, instance, loaded.why)
             if path is not None and entry is not None and name in entry.meets:
                 vector = path
             if self.keep_transition(way, vector, always=more):

@@ -40,6 +40,7 @@ from charter.suites.smoke import (
     smoke,
 )
 from charter.suites.subject import Subject
+from charter.suites.systems.traces import keep_from_systems
 from charter.suites.walked import STEPS, WALKS, keep_walked
 from charter.vectors.answer import NoAnswer
 from charter.vectors.plan import OPEN
@@ -130,6 +131,7 @@ def _begin_at_first(found: QuestionSearch, tiny: Sequence[n.Instance], parts: Pa
         f"no path from the first state in {', '.join(i.name for i in tiny) or 'any instance'}, nor"
         f" in {WALKS} walks of {STEPS} operations in each of {len(walked)} instances"
     )
+    keep_from_systems(found, parts.within("systems"))
     titles = keep_told_from_start(found, tiny, parts.within("mutants"))
     found.drop_twins(titles)
     parts.end("mutants")
@@ -148,7 +150,10 @@ def _note(
     asked = tuple(in_order(found.asked))
     mutants = mutants_digests(about.model, about.component.name)
     left_out, paths = found.left_out, found.paths
-    return Found(asked, proofs, lemmas, rules, notes, bounds, mutants, found.told, left_out, paths)
+    return Found(
+        asked, proofs, lemmas, rules, notes, bounds, mutants, found.told, left_out, paths,
+        found.systems,
+    )  # fmt: skip
 
 
 def _with_earlier_proofs(found: QuestionSearch) -> Found:

@@ -31,6 +31,7 @@ from charter.passes.narrow import narrow
 from charter.project.sources import list_files
 from charter.suites.proofs import list_searched, partial
 from charter.vectors.ledger import Searched
+from charter.vectors.plan import OPEN
 
 FOLDER = "found"
 FILE_OF_FINDINGS = "findings.jsonl"
@@ -51,7 +52,7 @@ LEFT_OUT = "left out, with "
 NO_PATH_SOUGHT = f"no search looks for paths of the questions in {FILE_OF_FINDINGS}"
 """What a question says that nobody searched, and that begins in a given state."""
 
-OBLIGATIONS = 5
+OBLIGATIONS = 6
 """Raised whenever other obligations are derived from the same rules: earlier searches are stale."""
 
 FULL_SUITES = 2
@@ -68,6 +69,7 @@ class FoundQuestion:
     source: str
     title: str
     purpose: tuple[str, ...]
+    label: str = OPEN
 
     def json(self) -> Json:
         """One line of a file."""
@@ -77,6 +79,7 @@ class FoundQuestion:
             "source": self.source,
             "title": self.title,
             "purpose": list(self.purpose),
+            **({} if self.label == OPEN else {"label": self.label}),
         }
 
 
@@ -89,7 +92,8 @@ class Found:
     the texts of the mutants that were asked for; `pairs` says how many pairs of branches in a row
     are taken, or why not. `left_out` are the instances that have more states than were to be
     searched, with that number. `paths` says where a search looked for paths from the first state
-    ("": it was made before conform did)."""
+    ("": it was made before conform did). `systems` has digests of the rules of the systems whose
+    traces it looked at."""
 
     asked: tuple[FoundQuestion, ...] = ()
     proofs: Mapping[str, str] | None = None
@@ -101,6 +105,7 @@ class Found:
     pairs: str = ""
     left_out: Mapping[str, int] = field(default_factory=dict)
     paths: str = ""
+    systems: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def unreached(self) -> str:
@@ -322,14 +327,14 @@ def _read_proofs(path: Path, asked: tuple[FoundQuestion, ...]) -> Found:
     ).object()
     content = {
         "lemmas": [], "open": {}, "instances": {}, "mutants": {}, "pairs": "", "left_out": {},
-        "paths": "",
+        "paths": "", "systems": {},
         **held,
     }  # fmt: skip
     content.pop("bound", None)  # older files have one sentence for all open obligations
     digest = content.pop("digest", "")
     reader = JsonReader(content, str(path))
     names = ("rules", "lemmas", "proofs", "open", "instances", "mutants", "pairs", "left_out")
-    reader.fields(*names, "paths")
+    reader.fields(*names, "paths", "systems")
     proofs, lemmas = _reasons(reader.item("proofs")), reader.item("lemmas").texts()
     rules, notes = reader.text("rules"), _reasons(reader.item("open"))
     if proofs and digest != _proofs_digest(rules, lemmas, proofs):
@@ -345,6 +350,7 @@ def _read_proofs(path: Path, asked: tuple[FoundQuestion, ...]) -> Found:
         reader.text("pairs"),
         {name: item.integer() for name, item in reader.item("left_out").entries()},
         reader.text("paths"),
+        _reasons(reader.item("systems")),
     )
 
 
@@ -359,13 +365,17 @@ def _reasons(reader: JsonReader) -> dict[str, str]:
 
 
 def _read_question(value: Json, where: str) -> FoundQuestion:
-    reader = JsonReader(value, where).fields("question", "instance", "source", "title", "purpose")
+    if isinstance(value, dict):
+        value = {"label": OPEN, **value}
+    reader = JsonReader(value, where)
+    reader.fields("question", "instance", "source", "title", "purpose", "label")
     return FoundQuestion(
         read_question(reader.value("question"), f"{where}: question"),
         reader.text("instance"),
         reader.text("source"),
         reader.text("title"),
         reader.item("purpose").texts(),
+        reader.text("label"),
     )
 
 
@@ -387,6 +397,7 @@ def write_found(folder: Path, found: Found) -> None:
         "digest": _proofs_digest(found.rules, found.lemmas, found.proofs or {}),
         **({"left_out": dict(found.left_out)} if found.left_out else {}),
         **({"paths": found.paths} if found.paths else {}),
+        **({"systems": dict(found.systems)} if found.systems else {}),
     }
     content = json.dumps(told, indent=1, sort_keys=True, ensure_ascii=False)
     (folder / PROOFS).write_text(content + "\n", encoding="utf-8", newline="\n")

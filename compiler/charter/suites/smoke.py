@@ -18,6 +18,7 @@ from charter.formats.project import BadProject
 from charter.formats.vector import Question, Vector, Why
 from charter.project import pipeline
 from charter.project.compiler_digest import compiler
+from charter.project.core_cache import core_of
 from charter.project.sources import Selection
 from charter.semantics.builtins import EvaluationError
 from charter.semantics.evaluate import NotAssumed, Outcome
@@ -26,13 +27,13 @@ from charter.semantics.machine import Machine
 from charter.semantics.scenario import ScenarioFails
 from charter.suites.planning.instance_planner import InstancePlanner
 from charter.suites.search_results import NO_PATH_SOUGHT, mutants_of, name_broken
-from charter.suites.subject import Subject
+from charter.suites.subject import Subject, digest
 from charter.syntax import nodes as sx
 from charter.vectors.answer import Answers, NoAnswer
 from charter.vectors.kills import Kill, count
 from charter.vectors.ledger import Ledger, Unreached, ledger
 from charter.vectors.mutant_instance import MutantInstance, Performed
-from charter.vectors.plan import OPEN, Planner, branches_of
+from charter.vectors.plan import OPEN, POSSIBLE, Planner, branches_of
 
 ENOUGH = 3
 """The number of vectors to find that distinguish all runs of a mutant; one more if none of them
@@ -202,9 +203,11 @@ def smoke(about: Subject) -> Smoke:
     desk = Desk(about.model, wanted)
     entries = desk.scenarios(about.component.name)
     stale: list[str] = []
+    possible = list_possible(about)
     instances = {i.name: i for i in about.model.instances}
     for asked in about.found.asked:
-        why = Why((), asked.source, asked.title, OPEN, asked.purpose)
+        label = asked.label if asked.label in possible else OPEN
+        why = Why((), asked.source, asked.title, label, asked.purpose)
         try:
             instance = instances[asked.instance]
             entries.append(desk.entry(asked.question, instance, why))
@@ -222,6 +225,15 @@ def smoke(about: Subject) -> Smoke:
     naming = {name: _naming(ids, started) for name, ids in covered.items()}
     named = tuple(_thin_out(entry, naming) for entry in ordered)
     return Smoke(named, book, killed, tuple(stale), tuple(desk.failed), desk.unasked)
+
+
+def list_possible(about: Subject) -> frozenset[str]:
+    """The labels of questions from traces of systems whose rules are those of the search."""
+    if not about.found.systems:
+        return frozenset()
+    whole = core_of(about.sources, Selection(about.model.variant))
+    now = {s.name: digest(whole, s.name) for s in whole.systems if s.name in about.found.systems}
+    return frozenset(f"{POSSIBLE}{s}" for s in now if now[s] == about.found.systems[s])
 
 
 def _mark(entry: SmokeVector, about: Subject) -> SmokeVector:

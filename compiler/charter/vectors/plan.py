@@ -29,6 +29,8 @@ from charter.vectors.answer import (
 from charter.vectors.question import Asking, CounterAt, NoQuestion, Shows, ask, list_observed_places
 
 OPEN = "open environment"
+POSSIBLE = "possible in "
+"""How the label of a vector begins that is the projection of a trace of a system."""
 BRANCH = "branch "
 """What the name of an obligation begins with, of which a branch is the rest."""
 

@@ -95,6 +95,7 @@ def test_a_difference_of_options_is_asked_for_in_both_ways() -> None:
         "mcdc renew/refused may_not[1] false",
         "mcdc renew/refused may_not[2] true",
         "mcdc renew/refused may_not[2] false",
+        *(f"boundary renew/renewed min(2, renewals[lease] + 1) {w}" for w in ("less", "greater")),
         *(shown.format("give_back", want) for want in ("equal", "none", "another")),
     ]
     assert [name for name in rows if name.startswith("mcdc take")] == [

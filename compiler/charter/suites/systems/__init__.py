@@ -1,0 +1,1 @@
+"""Makes questions from traces of systems."""
