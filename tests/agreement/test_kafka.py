@@ -18,6 +18,7 @@ from charter.explore.successors import Transition
 from charter.semantics.machine import Machine
 from charter.semantics.values import text
 from charter_models.kafka_replication import controller_wire as controller
+from charter_models.prelude import Json
 
 SPEC = Path(__file__).resolve().parents[2] / "spec" / "kafka"
 STATES = 150
@@ -75,3 +76,72 @@ def test_what_guards_read_tells_cases_apart_as_the_definition_reads_them(name: s
                     step = TraceStep(operation, args, outcome.branch)
                     expected.append(Transition(number, step, outcome.reply))
     assert cases == expected and len(cases) > 100
+
+
+RUNNING: dict[str, Json] = {
+    "b1": {"epoch": "@5", "fenced": False, "shutting_down": True},
+    "b2": {"epoch": "@3", "fenced": False, "shutting_down": False},
+    "b3": None,
+}
+"""Broker 1 stops; broker 3 is not registered. The last epoch that was given is 6."""
+
+
+def heartbeat(broker: str, epoch: str, **more: bool) -> dict[str, Json]:
+    asked: dict[str, Json] = {"caught_up": True, "want_fence": False, "want_shut_down": False}
+    return {"broker": broker, "epoch": epoch, **asked, **more}
+
+
+def proposal(**more: Json) -> dict[str, Json]:
+    """What broker 2 proposes, as it leads in leader epoch 1 and partition epoch 2."""
+    sound: dict[str, Json] = {
+        "from": "b2", "broker_epoch": "@3", "topic_id": "~1", "leader_epoch": 1,
+        "partition_epoch": 2, "isr": ["b1", "b2"],
+        "isr_epochs": {"b1": "@5", "b2": None, "b3": None}, "recovering": False,
+    }  # fmt: skip
+    return {**sound, **more}
+
+
+def started(broker: str, epoch: str) -> dict[str, Json]:
+    return {"broker": broker, "restarted": True, "previous_epoch": epoch}
+
+
+@pytest.mark.parametrize(
+    "operation, args, may_happen",
+    [
+        ("heartbeat", heartbeat("b1", "@5", want_shut_down=True), True),
+        # What the entry elects_while_shutting_down of earlier overlays was found by.
+        ("heartbeat", heartbeat("b1", "@5"), False),
+        ("heartbeat", heartbeat("b1", "@5", want_fence=True), False),
+        ("heartbeat", heartbeat("b1", "@1"), True),
+        ("heartbeat", heartbeat("b2", "@5"), False),
+        ("heartbeat", heartbeat("b2", "@6"), False),
+        ("heartbeat", heartbeat("b3", "@6"), True),
+        ("heartbeat", heartbeat("b3", "@7"), False),
+        ("register", started("b2", "@3"), True),
+        ("register", started("b2", "@4"), False),
+        ("register", started("b3", "@5"), False),
+        ("alter_partition", proposal(), True),
+        ("alter_partition", proposal(leader_epoch=0, partition_epoch=1), True),
+        ("alter_partition", proposal(leader_epoch=2), False),
+        ("alter_partition", proposal(partition_epoch=3), False),
+        ("alter_partition", proposal(topic_id="~2", partition_epoch=3), True),
+        ("alter_partition", proposal(broker_epoch="@4"), False),
+        ("alter_partition", proposal(isr=["b2"]), False),
+        ("alter_partition", proposal(isr_epochs={"b1": "@6", "b2": None, "b3": None}), False),
+    ],
+)
+def test_nobody_asks_what_no_broker_sends(
+    operation: str, args: dict[str, Json], may_happen: bool
+) -> None:
+    led: Json = {
+        "topic_id": "~1", "replicas": ["b1", "b2"], "isr": ["b2"], "leader": "b2",
+        "leader_epoch": 1, "partition_epoch": 2, "elr": ["b1"], "last_known_elr": [],
+        "adding": [], "removing": [], "recovering": False,
+    }  # fmt: skip
+    durable: dict[str, Json] = {
+        "partition": {"t1": led}, "registration": RUNNING,
+        "config": {"min_insync_replicas": 2, "unclean_election": False, "elr": True},
+        "last_broker_epoch": "@6", "last_topic_id": "~1",
+    }  # fmt: skip
+    state = controller.given(durable, {"Broker": ("b1", "b2", "b3"), "Topic": ("t1",)})
+    assert controller.assumed(state, operation, args) is may_happen

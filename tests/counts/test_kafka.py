@@ -16,7 +16,7 @@ from charter.semantics.expressions import State
 
 TINY = [
     "tiny_elr", "tiny_reassignment", "tiny_proposals", "tiny_shutdown", "tiny_configuration",
-    "tiny_topics",
+    "tiny_topics", "tiny_both_topics",
 ]  # fmt: skip
 REPLICA = ["tiny_leader", "tiny_follower", "tiny_log", "tiny_storage", "tiny_consumer"]
 """Of the components that brokers and clients have."""

@@ -36,29 +36,47 @@ def small() -> Smoke:
 
 
 OPEN = {
-    "heartbeat/shuts_down all_know[1] true",
-    "reassign isr_after_election isr == {} unequal",
-    "cancel_reassignment isr_after_election isr == {} unequal",
-    "register/clean partition several",
     "heartbeat/stops_fenced partition several",
+    "heartbeat/shuts_down all_know[1] true",
     "heartbeat/fenced_unsure partition several",
-    "session_expires/idle partition several",
     "delete_topic/deleted partition several",
     "set_elr/on suspects[t] & (p.isr | p.elr) == {} unequal",
 }  # fmt: skip
 """What neither a vector shows nor a proof excludes: docs/design/suites.md. The last is of a
 history: `tiny_configuration` registers nobody."""
+UNREACHED = {
+    "register eligible_after size(isr) >= min_isr(replicas) equal",
+    "register last_known_elr_after size(next.isr) >= min_isr(next.replicas) equal",
+    "register bumped next.leader == p.leader none",
+}
+"""What only vectors from given states show."""
+STATES_CHOSEN_BEFORE_PATHS = 111
+"""Vectors whose state the solver chose, when no instance had a prelude."""
 
 
 def test_every_obligation_is_covered_infeasible_or_one_of_few_that_are_open() -> None:
     """By the committed ledger, which is fresh: tests/unit/api/test_generated.py."""
     text = (SUITES / "controller" / "ledger.md").read_text(encoding="utf-8")
     settled, _, rest = text.partition("## Open\n")
-    left, _, infeasible = rest.partition("## Infeasible\n")
-    rows = [line[2:].replace("\\|", "|") for line in left.splitlines() if line.startswith("- ")]
-    assert {row.partition(" ")[2] for row in rows} == OPEN and f"{len(OPEN)} are open" in settled
-    kinds = {line.split()[1] for line in rest.splitlines() if line.startswith("- ")}
+    rest, _, infeasible = rest.partition("## Infeasible\n")
+    left, _, unreached = rest.partition("## From unreached states only\n")
+    assert {row.partition(" ")[2] for row in _rows(unreached)} == UNREACHED
+    assert {row.partition(" ")[2] for row in _rows(left)} == OPEN
+    assert f"{len(OPEN)} are open" in settled
+    kinds = {row.split()[0] for row in _rows(rest + infeasible)}
     assert kinds.isdisjoint({"branch", "reply"}) and "- mcdc " in infeasible
+
+
+def _rows(text: str) -> list[str]:
+    return [line[2:].replace("\\|", "|") for line in text.splitlines() if line.startswith("- ")]
+
+
+def test_vectors_begin_in_the_first_state_as_far_as_a_path_was_found() -> None:
+    given = [v for v in read_lines(SUITES / "controller" / "vectors.jsonl") if v.question.given]
+    chosen = sum(vector.why.source == "solver" for vector in given)
+    assert chosen <= STATES_CHOSEN_BEFORE_PATHS / 4
+    assert all(vector.why.unreached for vector in given)
+    assert read_manifest(SUITES / "controller").counts["unreached"] == len(given)
 
 
 def test_every_mutant_is_killed_by_a_vector() -> None:

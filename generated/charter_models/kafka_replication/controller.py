@@ -7,6 +7,10 @@ one event in the controller, and all that it changes in the metadata log. They h
 time, and nothing else changes a partition (S2 §6.3): the controller is the source of truth,
 brokers have copies.
 
+Operations of brokers assume what no broker sends, whatever its messages meet on their way.
+Operators and clients may ask for anything. A broker may ask to be fenced whenever it likes:
+the texts know that of one that starts (MODEL §8.1), but the request has a field for it.
+
 Protocol kafka.replication.
 
 Cited:
@@ -31,6 +35,7 @@ from typing import NewType
 from charter_models.prelude import (
     Map,
     Outcome,
+    Undefined,
     bump,
     default,
     each,
@@ -49,7 +54,7 @@ from charter_models.prelude import (
 PROTOCOL = "kafka.replication"
 VARIANT = ""
 COMPONENT = "controller"
-SPEC_DIGEST = "d90323c7f7f759eff15a"
+SPEC_DIGEST = "84e70ffecf4717de6147"
 
 # --- vocabulary -----------------------------------------------------------------------------------
 
@@ -759,6 +764,46 @@ def below_after_unfencing(
     })
 
 
+# What a broker can know when it sends a request to the controller.
+
+
+def may_know(
+    world: World,
+    broker: Broker,
+    epoch: BrokerEpoch,
+    registration: Map[Broker, Registration | None],
+    last_broker_epoch: BrokerEpoch,
+) -> bool:
+    """Whether the controller can have given this epoch to the broker: none is newer than the
+    broker's last one, and no other broker has it.
+
+    11-requests.charter:7  S2 §6.5.1, MODEL §8.1
+    """
+    r = registration[broker]
+    return (
+        epoch <= (last_broker_epoch if r is None else r.epoch)
+        and all(
+            (r := registration[b]) is None or (b == broker or r.epoch != epoch)
+            for b in world.brokers
+        )
+    )
+
+
+def stops_in(
+    broker: Broker,
+    epoch: BrokerEpoch,
+    registration: Map[Broker, Registration | None],
+) -> bool:
+    """Whether the broker is in controlled shutdown in this session.
+
+    11-requests.charter:13  MODEL §8.3
+    """
+    r = registration[broker]
+    if r is None:
+        return False
+    return r.epoch == epoch and r.shutting_down
+
+
 # --- the component --------------------------------------------------------------------------------
 
 
@@ -800,6 +845,26 @@ class Controller:
 
     # Brokers.
 
+    def register_breaks(
+        self,
+        broker: Broker,
+        restarted: bool,
+        previous_epoch: BrokerEpoch | None,
+    ) -> str:
+        """The first assumption of register that is false; "" if none is."""
+        # The clean-shutdown file has the epoch of a session of this broker. S0 §5.2, KIP 966
+        if not (
+            previous_epoch is None
+            or may_know(
+                self.world, broker, previous_epoch, self.registration, self.last_broker_epoch
+            )
+        ):
+            return (
+                'assume own_session cites S0 "§5.2", KIP "966": forall present(e) in '
+                "previous_epoch: may_know(broker, e)"
+            )
+        return ""
+
     def register(
         self,
         broker: Broker,
@@ -816,6 +881,8 @@ class Controller:
 
         MODEL §8.1, S0 §5.2, S2 §6.5.1
         """
+        if broken := self.register_breaks(broker, restarted, previous_epoch):
+            raise Undefined(f"register happens where its assumption is false: `{broken}`")
         allowed: list[Outcome[Controller, Reply]] = []
 
         known = self.registration[broker]
@@ -824,7 +891,7 @@ class Controller:
             broker, Registration(epoch=epoch, fenced=True, shutting_down=False)
         )
 
-        # register/duplicate  20-controller.charter:48  S2 §6.5.1, DOC Protocol errors:
+        # register/duplicate  20-controller.charter:55  S2 §6.5.1, DOC Protocol errors:
         # DUPLICATE_BROKER_REGISTRATION
         # Another process of the broker is registered, and not fenced: it gets a new broker epoch
         # only once that one has been fenced.
@@ -836,7 +903,7 @@ class Controller:
                 "register/duplicate", Rejected(Error.DUPLICATE_BROKER_REGISTRATION), self
             ))
 
-        # register/session_lives  20-controller.charter:53
+        # register/session_lives  20-controller.charter:60
         # The broker is fenced, but its registration has not expired, as far as the controller
         # knows. The texts do not say whether it waits for that.
         if (
@@ -848,7 +915,7 @@ class Controller:
                 "register/session_lives", Rejected(Error.DUPLICATE_BROKER_REGISTRATION), self
             ))
 
-        # register/clean  20-controller.charter:59  S0 §5.2, KIP 966
+        # register/clean  20-controller.charter:66  S0 §5.2, KIP 966
         if (
             known is not None and known.fenced  # fenced
             and restarted  # other_process
@@ -856,7 +923,7 @@ class Controller:
         ):
             allowed += self._register_clean(broker, epoch, registered_now)
 
-        # register/unclean  20-controller.charter:74  S0 §5.2, S1 How it works, S2 §6.5.1, S2 §6.2
+        # register/unclean  20-controller.charter:81  S0 §5.2, S1 How it works, S2 §6.5.1, S2 §6.2
         if (
             (known is None or (known.fenced and restarted))  # fenced
             and (known is None or previous_epoch != known.epoch)  # other_session
@@ -865,7 +932,7 @@ class Controller:
         if allowed:
             return allowed
 
-        # register/again  20-controller.charter:89  S2 §6.5.1
+        # register/again  20-controller.charter:96  S2 §6.5.1
         # The same process asks again, for instance after a lost reply: it keeps its broker epoch.
         after = replace(self, expired=self.expired - {broker})
         return [Outcome("register/again", Registered(value(known).epoch), after)]
@@ -923,6 +990,30 @@ class Controller:
             allowed.append(Outcome("register/unclean", Registered(epoch), after))
         return allowed
 
+    def heartbeat_breaks(
+        self,
+        broker: Broker,
+        epoch: BrokerEpoch,
+        caught_up: bool,
+        want_fence: bool,
+        want_shut_down: bool,
+    ) -> str:
+        """The first assumption of heartbeat that is false; "" if none is."""
+        # It sends heartbeats in a session of its own. MODEL §8.1, S2 §6.5.1
+        if not may_know(self.world, broker, epoch, self.registration, self.last_broker_epoch):
+            return (
+                'assume own_session cites MODEL "§8.1", S2 "§6.5.1": may_know(broker, '
+                "epoch)"
+            )
+        # A broker that was told to stop says so in each heartbeat of that session, until it stops.
+        # MODEL §8.3
+        if not (want_shut_down or not stops_in(broker, epoch, self.registration)):
+            return (
+                'assume keeps_stopping cites MODEL "§8.3": want_shut_down or not '
+                "stops_in(broker, epoch)"
+            )
+        return ""
+
     def heartbeat(
         self,
         broker: Broker,
@@ -940,15 +1031,17 @@ class Controller:
 
         MODEL §8.1, MODEL §8.3, S3 Preferred leader and leader failover
         """
+        if broken := self.heartbeat_breaks(broker, epoch, caught_up, want_fence, want_shut_down):
+            raise Undefined(f"heartbeat happens where its assumption is false: `{broken}`")
         allowed: list[Outcome[Controller, Reply]] = []
 
         known = self.registration[broker]
 
-        # heartbeat/unregistered  20-controller.charter:113
+        # heartbeat/unregistered  20-controller.charter:124
         if known is None:  # unknown
             allowed += self._heartbeat_unregistered()
 
-        # heartbeat/stale_epoch  20-controller.charter:117  S2 §6.5.1
+        # heartbeat/stale_epoch  20-controller.charter:128  S2 §6.5.1
         if (
             known is not None  # known
             and known.epoch != epoch  # other_session
@@ -962,7 +1055,7 @@ class Controller:
         now = value(known)
         below = below_after_report(self.world, broker, caught_up, self.below_shutdown_offset)
 
-        # heartbeat/stays_fenced  20-controller.charter:123  MODEL §8.1
+        # heartbeat/stays_fenced  20-controller.charter:134  MODEL §8.1
         if (
             now.fenced  # fenced
             and (want_fence or not caught_up)  # staying
@@ -975,27 +1068,27 @@ class Controller:
                 after,
             )]
 
-        # heartbeat/stops_fenced  20-controller.charter:134  MODEL §8.3
+        # heartbeat/stops_fenced  20-controller.charter:145  MODEL §8.3
         if (
             now.fenced  # fenced
             and want_shut_down  # stopping
         ):
             return self._heartbeat_stops_fenced(broker, caught_up, below)
 
-        # heartbeat/unfenced  20-controller.charter:143  S1 How it works, MODEL §8.1, S2 §6.5.1
+        # heartbeat/unfenced  20-controller.charter:154  S1 How it works, MODEL §8.1, S2 §6.5.1
         if now.fenced:  # fenced
             return self._heartbeat_unfenced(broker, caught_up, now)
 
         fenced_now = self.registration.put(broker, replace(now, fenced=True))
 
-        # heartbeat/fenced  20-controller.charter:156  MODEL §8.1
+        # heartbeat/fenced  20-controller.charter:167  MODEL §8.1
         if (
             want_fence  # asked
             and not now.shutting_down  # running
         ):
             return self._heartbeat_fenced(broker, caught_up, want_shut_down, below, fenced_now)
 
-        # heartbeat/runs  20-controller.charter:164  MODEL §8.1
+        # heartbeat/runs  20-controller.charter:175  MODEL §8.1
         if (
             not want_shut_down  # staying
             and not now.shutting_down  # healthy
@@ -1009,7 +1102,7 @@ class Controller:
 
         leads = any(is_leader(self.partition[t], broker) for t in self.world.topics)
 
-        # heartbeat/begins_shutdown  20-controller.charter:172  S3 Preferred leader and leader
+        # heartbeat/begins_shutdown  20-controller.charter:183  S3 Preferred leader and leader
         # failover, MODEL §8.3
         if (
             want_shut_down  # asked
@@ -1019,7 +1112,7 @@ class Controller:
 
         others = active(self.world, self.registration) - {broker}
 
-        # heartbeat/shuts_down  20-controller.charter:185  MODEL §8.3, S3 Preferred leader and
+        # heartbeat/shuts_down  20-controller.charter:196  MODEL §8.3, S3 Preferred leader and
         # leader failover
         if (
             not leads  # idle
@@ -1028,9 +1121,8 @@ class Controller:
         ):
             allowed += self._heartbeat_shuts_down(broker, caught_up, below, fenced_now)
 
-        # heartbeat/waits_unsure  20-controller.charter:198
-        # After a failover, or once it was unfenced again, the controller does not know for whom it
-        # waits.
+        # heartbeat/waits_unsure  20-controller.charter:208
+        # After a failover the controller does not know for whom it waits.
         if (
             now.shutting_down  # stopping
             and self.below_shutdown_offset[broker] is None  # unsure
@@ -1042,7 +1134,7 @@ class Controller:
                 after,
             ))
 
-        # heartbeat/fenced_unsure  20-controller.charter:205
+        # heartbeat/fenced_unsure  20-controller.charter:215
         if (
             now.shutting_down  # stopping
             and self.below_shutdown_offset[broker] is None  # unsure
@@ -1054,7 +1146,7 @@ class Controller:
         if allowed:
             return allowed
 
-        # heartbeat/waits  20-controller.charter:218  MODEL §8.3
+        # heartbeat/waits  20-controller.charter:228  MODEL §8.3
         after = replace(self, below_shutdown_offset=below)
         return [Outcome(
             "heartbeat/waits",
@@ -1277,7 +1369,7 @@ class Controller:
         S1 How it works, MODEL §2.8, S2 §6.5.1
         """
 
-        # session_expires/fenced  20-controller.charter:235  S1 Case A, S1 Case C, S1 Case D, S1
+        # session_expires/fenced  20-controller.charter:245  S1 Case A, S1 Case C, S1 Case D, S1
         # Case F
         if (
             (registration := self.registration[broker]) is not None  # runs
@@ -1285,7 +1377,7 @@ class Controller:
         ):
             return self._session_expires_fenced(broker)
 
-        # session_expires/idle  20-controller.charter:248
+        # session_expires/idle  20-controller.charter:258
         return self._session_expires_idle(broker)
 
     def _session_expires_fenced(self, broker: Broker) -> list[Outcome[Controller, Reply]]:
@@ -1340,12 +1432,12 @@ class Controller:
         DOC KRaft: unregister-broker
         """
 
-        # unregister/unknown  20-controller.charter:262  DOC Protocol errors:
+        # unregister/unknown  20-controller.charter:272  DOC Protocol errors:
         # BROKER_ID_NOT_REGISTERED
         if self.registration[broker] is None:  # absent
             return [Outcome("unregister/unknown", Rejected(Error.BROKER_ID_NOT_REGISTERED), self)]
 
-        # unregister/removed  20-controller.charter:266
+        # unregister/removed  20-controller.charter:276
         return self._unregister_removed(broker)
 
     def _unregister_removed(self, broker: Broker) -> list[Outcome[Controller, Reply]]:
@@ -1374,7 +1466,7 @@ class Controller:
         S2 §6.3
         """
 
-        # failover/replayed  20-controller.charter:279
+        # failover/replayed  20-controller.charter:289
         after = replace(
             self,
             below_shutdown_offset=Map({b: None for b in self.world.brokers}),
@@ -1383,6 +1475,51 @@ class Controller:
         return [Outcome("failover/replayed", Done(), after)]
 
     # Leaders.
+
+    def alter_partition_breaks(
+        self,
+        from_: Broker,
+        broker_epoch: BrokerEpoch,
+        topic_id: TopicId,
+        leader_epoch: LeaderEpoch,
+        partition_epoch: PartitionEpoch,
+        isr: frozenset[Broker],
+        isr_epochs: Map[Broker, BrokerEpoch | None],
+        recovering: bool,
+    ) -> str:
+        """The first assumption of alter_partition that is false; "" if none is."""
+        # It proposes in a session of its own. MODEL §8.1, S2 §6.5.1
+        if not may_know(self.world, from_, broker_epoch, self.registration, self.last_broker_epoch):
+            return (
+                'assume own_session cites MODEL "§8.1", S2 "§6.5.1": may_know(from, '
+                "broker_epoch)"
+            )
+        # It knows of the partition what it has read in the metadata log. S2 §6.3, MODEL §2.1
+        if not all(
+            (p := self.partition[t]) is None
+            or (
+                p.topic_id != topic_id
+                or (leader_epoch <= p.leader_epoch and partition_epoch <= p.partition_epoch)
+            )
+            for t in self.world.topics
+        ):
+            return (
+                'assume epochs_read cites S2 "§6.3", MODEL "§2.1": forall t, '
+                "present(p) in partition: p.topic_id != topic_id or (leader_epoch <= "
+                "p.leader_epoch and partition_epoch <= p.partition_epoch)"
+            )
+        # The request has broker epochs of proposed members alone, each from a fetch of that broker.
+        # KIP 903, S2 §6.5.1
+        if not all(
+            (e := isr_epochs[b]) is None
+            or (b in isr and may_know(self.world, b, e, self.registration, self.last_broker_epoch))
+            for b in self.world.brokers
+        ):
+            return (
+                'assume epochs_of_members cites KIP "903", S2 "§6.5.1": forall b, '
+                "present(e) in isr_epochs: b in isr and may_know(b, e)"
+            )
+        return ""
 
     def alter_partition(
         self,
@@ -1406,6 +1543,17 @@ class Controller:
 
         S2 §6.5.1, S2 §6.5.2, MODEL §2.9
         """
+        if broken := self.alter_partition_breaks(
+            from_,
+            broker_epoch,
+            topic_id,
+            leader_epoch,
+            partition_epoch,
+            isr,
+            isr_epochs,
+            recovering,
+        ):
+            raise Undefined(f"alter_partition happens where its assumption is false: `{broken}`")
         allowed: list[Outcome[Controller, Reply]] = []
 
         at_ = frozenset(
@@ -1415,49 +1563,49 @@ class Controller:
         )
         found: Partition | None = None if not at_ else self.partition[only(at_)]
 
-        # alter_partition/stale_broker_epoch  20-controller.charter:310  S2 §6.5.1
+        # alter_partition/stale_broker_epoch  20-controller.charter:330  S2 §6.5.1
         # unknown_session
         if (registration := self.registration[from_]) is None or registration.epoch != broker_epoch:
             allowed.append(Outcome(
                 "alter_partition/stale_broker_epoch", Rejected(Error.STALE_BROKER_EPOCH), self
             ))
 
-        # alter_partition/unknown_topic  20-controller.charter:314  DOC Protocol errors:
+        # alter_partition/unknown_topic  20-controller.charter:334  DOC Protocol errors:
         # UNKNOWN_TOPIC_ID
         if found is None:  # absent
             allowed.append(Outcome(
                 "alter_partition/unknown_topic", Rejected(Error.UNKNOWN_TOPIC_ID), self
             ))
 
-        # alter_partition/not_leader  20-controller.charter:317  S2 §6.3, MODEL §2.9
+        # alter_partition/not_leader  20-controller.charter:337  S2 §6.3, MODEL §2.9
         if (
             found is not None  # known
             and found.leader != from_  # other
         ):
             allowed += self._alter_partition_not_leader()
 
-        # alter_partition/other_leader_epoch  20-controller.charter:324  S2 §6.3
+        # alter_partition/other_leader_epoch  20-controller.charter:344  S2 §6.3
         if (
             found is not None  # known
             and found.leader_epoch != leader_epoch  # other
         ):
             allowed += self._alter_partition_other_leader_epoch()
 
-        # alter_partition/other_partition_epoch  20-controller.charter:331  S2 §6.3
+        # alter_partition/other_partition_epoch  20-controller.charter:351  S2 §6.3
         if (
             found is not None  # known
             and found.partition_epoch != partition_epoch  # other
         ):
             allowed += self._alter_partition_other_partition_epoch()
 
-        # alter_partition/impossible_isr  20-controller.charter:338
+        # alter_partition/impossible_isr  20-controller.charter:358
         if (
             found is not None  # known
             and (not isr <= frozenset(found.replicas) or from_ not in isr)  # senseless
         ):
             allowed += self._alter_partition_impossible_isr()
 
-        # alter_partition/impossible_recovery  20-controller.charter:346  KIP 704
+        # alter_partition/impossible_recovery  20-controller.charter:366  KIP 704
         if (
             found is not None  # known
             # senseless
@@ -1465,7 +1613,7 @@ class Controller:
         ):
             allowed += self._alter_partition_impossible_recovery()
 
-        # alter_partition/ineligible_replica  20-controller.charter:353  S2 §6.5.1, KIP 841, KIP 903
+        # alter_partition/ineligible_replica  20-controller.charter:373  S2 §6.5.1, KIP 841, KIP 903
         if any(
             r not in active(self.world, self.registration)
             or (isr_epochs[r] is not None and isr_epochs[r] != value(self.registration[r]).epoch)
@@ -1475,7 +1623,7 @@ class Controller:
                 "alter_partition/ineligible_replica", Rejected(Error.INELIGIBLE_REPLICA), self
             ))
 
-        # alter_partition/epoch_missing  20-controller.charter:360  S2 §6.5.1, MODEL §2.9
+        # alter_partition/epoch_missing  20-controller.charter:380  S2 §6.5.1, MODEL §2.9
         if (
             found is not None  # known
             and len(without_epoch(found, isr, isr_epochs)) > 0  # unsure
@@ -1487,7 +1635,7 @@ class Controller:
         p = value(found)
         topic = only(at_)
 
-        # alter_partition/completed_for_another  20-controller.charter:370  MODEL §4.2, S2 §6.7, DOC
+        # alter_partition/completed_for_another  20-controller.charter:390  MODEL §4.2, S2 §6.7, DOC
         # Protocol errors: NEW_LEADER_ELECTED
         if (
             reassignment_done(p, isr, self.config)  # complete
@@ -1495,11 +1643,11 @@ class Controller:
         ):
             return self._alter_partition_completed_for_another(isr, recovering, p, topic)
 
-        # alter_partition/completed  20-controller.charter:383  MODEL §4.2, S2 §6.7
+        # alter_partition/completed  20-controller.charter:403  MODEL §4.2, S2 §6.7
         if reassignment_done(p, isr, self.config):  # complete
             return self._alter_partition_completed(isr, recovering, p, topic)
 
-        # alter_partition/committed  20-controller.charter:395  S2 §6.5.2, S1 Case E, S1 Case F, S1
+        # alter_partition/committed  20-controller.charter:415  S2 §6.5.2, S1 Case E, S1 Case F, S1
         # Case G
         return self._alter_partition_committed(isr, recovering, p, topic)
 
@@ -1660,7 +1808,7 @@ class Controller:
         able = active(self.world, self.registration)
         p = self.partition[topic]
 
-        # elect_leader/unknown  20-controller.charter:413  DOC Protocol errors:
+        # elect_leader/unknown  20-controller.charter:433  DOC Protocol errors:
         # UNKNOWN_TOPIC_OR_PARTITION
         if p is None:  # absent
             return [Outcome(
@@ -1669,12 +1817,12 @@ class Controller:
 
         preferred = value(first(p.replicas))
 
-        # elect_leader/not_needed  20-controller.charter:418  DOC Protocol errors:
+        # elect_leader/not_needed  20-controller.charter:438  DOC Protocol errors:
         # ELECTION_NOT_NEEDED
         if p.leader is not None if unclean else p.leader == preferred:  # content
             return [Outcome("elect_leader/not_needed", Rejected(Error.ELECTION_NOT_NEEDED), self)]
 
-        # elect_leader/preferred_unavailable  20-controller.charter:423  DOC Protocol errors:
+        # elect_leader/preferred_unavailable  20-controller.charter:443  DOC Protocol errors:
         # PREFERRED_LEADER_NOT_AVAILABLE
         if (
             not unclean  # preferring
@@ -1690,7 +1838,7 @@ class Controller:
                 self,
             ))
 
-        # elect_leader/preferred  20-controller.charter:428  DOC kafka-leader-election: preferred,
+        # elect_leader/preferred  20-controller.charter:448  DOC kafka-leader-election: preferred,
         # S3 Preferred leader
         if (
             not unclean  # preferring
@@ -1706,14 +1854,14 @@ class Controller:
         if allowed:
             return allowed
 
-        # elect_leader/nobody  20-controller.charter:436  DOC Protocol errors:
+        # elect_leader/nobody  20-controller.charter:456  DOC Protocol errors:
         # ELIGIBLE_LEADERS_NOT_AVAILABLE
         if not electable_by_order(p, able, self.config):  # empty
             return [Outcome(
                 "elect_leader/nobody", Rejected(Error.ELIGIBLE_LEADERS_NOT_AVAILABLE), self
             )]
 
-        # elect_leader/elected  20-controller.charter:440  S3 Unclean leader election
+        # elect_leader/elected  20-controller.charter:460  S3 Unclean leader election
         return self._elect_leader_elected(topic, able, p)
 
     def _elect_leader_elected(
@@ -1746,7 +1894,7 @@ class Controller:
         """
         able = active(self.world, self.registration)
 
-        # balance_leaders/balanced  20-controller.charter:453
+        # balance_leaders/balanced  20-controller.charter:473
         after = replace(
             self,
             partition=Map({
@@ -1769,20 +1917,20 @@ class Controller:
         DOC CreateTopics
         """
 
-        # create_topic/exists  20-controller.charter:467  DOC Protocol errors: TOPIC_ALREADY_EXISTS
+        # create_topic/exists  20-controller.charter:487  DOC Protocol errors: TOPIC_ALREADY_EXISTS
         if self.partition[topic] is not None:  # taken
             return [Outcome("create_topic/exists", Rejected(Error.TOPIC_ALREADY_EXISTS), self)]
 
         isr = frozenset(replicas) & active(self.world, self.registration)
 
-        # create_topic/invalid  20-controller.charter:471  DOC Protocol errors:
+        # create_topic/invalid  20-controller.charter:491  DOC Protocol errors:
         # INVALID_REPLICA_ASSIGNMENT
         if not isr or any(self.registration[r] is None for r in frozenset(replicas)):  # absent
             return [Outcome(
                 "create_topic/invalid", Rejected(Error.INVALID_REPLICA_ASSIGNMENT), self
             )]
 
-        # create_topic/created  20-controller.charter:475  DOC CreateTopics, MODEL §2.4
+        # create_topic/created  20-controller.charter:495  DOC CreateTopics, MODEL §2.4
         return self._create_topic_created(topic, replicas, isr)
 
     def _create_topic_created(
@@ -1817,11 +1965,11 @@ class Controller:
             if (partition := self.partition[t]) is not None and partition.topic_id == topic_id
         )
 
-        # delete_topic/unknown  20-controller.charter:491  DOC Protocol errors: UNKNOWN_TOPIC_ID
+        # delete_topic/unknown  20-controller.charter:511  DOC Protocol errors: UNKNOWN_TOPIC_ID
         if not at_:  # absent
             return [Outcome("delete_topic/unknown", Rejected(Error.UNKNOWN_TOPIC_ID), self)]
 
-        # delete_topic/deleted  20-controller.charter:493  DOC DeleteTopics
+        # delete_topic/deleted  20-controller.charter:513  DOC DeleteTopics
         after = replace(
             self,
             partition=Map({t: None if t in at_ else self.partition[t] for t in self.world.topics}),
@@ -1843,12 +1991,12 @@ class Controller:
         """
         p = self.partition[topic]
 
-        # reassign/unknown  20-controller.charter:508  DOC Protocol errors:
+        # reassign/unknown  20-controller.charter:528  DOC Protocol errors:
         # UNKNOWN_TOPIC_OR_PARTITION
         if p is None:  # absent
             return [Outcome("reassign/unknown", Rejected(Error.UNKNOWN_TOPIC_OR_PARTITION), self)]
 
-        # reassign/invalid  20-controller.charter:512  DOC Protocol errors:
+        # reassign/invalid  20-controller.charter:532  DOC Protocol errors:
         # INVALID_REPLICA_ASSIGNMENT
         # absent
         if len(target) == 0 or any(self.registration[r] is None for r in frozenset(target)):
@@ -1858,7 +2006,7 @@ class Controller:
         isr = p.isr & stay
         as_it_stands = with_reassignment(p, target, keep(p.replicas, leaving_replicas(p, target)))
 
-        # reassign/too_few  20-controller.charter:520  S2 §6.7, MODEL §4.5
+        # reassign/too_few  20-controller.charter:540  S2 §6.7, MODEL §4.5
         # It replaces another one that was adding a replica, in sync or eligible by now, which would
         # go at once and leave too few. The texts do not name the reply.
         if (
@@ -1867,11 +2015,11 @@ class Controller:
         ):
             return [Outcome("reassign/too_few", Rejected(Error.INVALID_REPLICA_ASSIGNMENT), self)]
 
-        # reassign/completed  20-controller.charter:525  MODEL §4.2
+        # reassign/completed  20-controller.charter:545  MODEL §4.2
         if reassignment_done(as_it_stands, isr, self.config):  # complete
             return self._reassign_completed(topic, p, isr, as_it_stands)
 
-        # reassign/begun  20-controller.charter:533  MODEL §4.2, S2 §6.7
+        # reassign/begun  20-controller.charter:553  MODEL §4.2, S2 §6.7
         return self._reassign_begun(topic, target, p, isr)
 
     def _reassign_completed(
@@ -1935,14 +2083,14 @@ class Controller:
         """
         p = self.partition[topic]
 
-        # cancel_reassignment/unknown  20-controller.charter:556  DOC Protocol errors:
+        # cancel_reassignment/unknown  20-controller.charter:576  DOC Protocol errors:
         # UNKNOWN_TOPIC_OR_PARTITION
         if p is None:  # absent
             return [Outcome(
                 "cancel_reassignment/unknown", Rejected(Error.UNKNOWN_TOPIC_OR_PARTITION), self
             )]
 
-        # cancel_reassignment/none_in_progress  20-controller.charter:560  DOC Protocol errors:
+        # cancel_reassignment/none_in_progress  20-controller.charter:580  DOC Protocol errors:
         # NO_REASSIGNMENT_IN_PROGRESS
         if not p.adding | p.removing:  # settled
             return [Outcome(
@@ -1955,7 +2103,7 @@ class Controller:
         original = keep(p.replicas, frozenset(p.replicas) - p.adding)
         isr = p.isr - p.adding
 
-        # cancel_reassignment/too_few  20-controller.charter:567  MODEL §4.5, S1 The Last Replica
+        # cancel_reassignment/too_few  20-controller.charter:587  MODEL §4.5, S1 The Last Replica
         # Standing issue
         # Without ELR the ISR keeps its last member: somebody has to be in sync, or to be elected.
         if (
@@ -1969,7 +2117,7 @@ class Controller:
                 "cancel_reassignment/too_few", Rejected(Error.INVALID_REPLICA_ASSIGNMENT), self
             )]
 
-        # cancel_reassignment/reverted  20-controller.charter:573  MODEL §4.5
+        # cancel_reassignment/reverted  20-controller.charter:593  MODEL §4.5
         return self._cancel_reassignment_reverted(topic, p, able, original, isr)
 
     def _cancel_reassignment_reverted(
@@ -2008,7 +2156,7 @@ class Controller:
         DOC Eligible Leader Replicas
         """
 
-        # set_min_isr/same  20-controller.charter:593  DOC Eligible Leader Replicas
+        # set_min_isr/same  20-controller.charter:613  DOC Eligible Leader Replicas
         # The value is the same, and the ELR is cleared all the same.
         if minimum == self.config.min_insync_replicas:  # unchanged
             after = replace(
@@ -2017,7 +2165,7 @@ class Controller:
             )
             return [Outcome("set_min_isr/same", Done(), after)]
 
-        # set_min_isr/changed  20-controller.charter:599  DOC Eligible Leader Replicas
+        # set_min_isr/changed  20-controller.charter:619  DOC Eligible Leader Replicas
         after = replace(
             self,
             partition=Map({t: with_cleared_elr(self.partition[t]) for t in self.world.topics}),
@@ -2031,7 +2179,7 @@ class Controller:
         DOC unclean.leader.election.enable
         """
 
-        # set_unclean_election/changed  20-controller.charter:609  DOC
+        # set_unclean_election/changed  20-controller.charter:629  DOC
         # unclean.leader.election.enable
         after = replace(self, config=replace(self.config, unclean_election=enabled))
         return [Outcome("set_unclean_election/changed", Done(), after)]
@@ -2042,7 +2190,7 @@ class Controller:
         KIP 966, DOC Eligible Leader Replicas
         """
 
-        # set_elr/off  20-controller.charter:618  DOC Eligible Leader Replicas
+        # set_elr/off  20-controller.charter:638  DOC Eligible Leader Replicas
         # The ELR is empty while the feature is off.
         if not enabled:  # disabling
             after = replace(
@@ -2052,7 +2200,7 @@ class Controller:
             )
             return [Outcome("set_elr/off", Done(), after)]
 
-        # set_elr/on  20-controller.charter:625  S1 Eligible Leader Replicas (ELR)
+        # set_elr/on  20-controller.charter:645  S1 Eligible Leader Replicas (ELR)
         # An ELR from before it was off may not be complete any more, and is cleared.
         after = replace(
             self,

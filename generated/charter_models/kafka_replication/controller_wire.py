@@ -54,7 +54,7 @@ from charter_models.prelude import (
 
 __all__ = [
     "COMPONENT", "INSTANCES", "NEVER_ISSUED", "OBSERVES", "OPERATIONS", "PARAMS", "PARAM_TYPES",
-    "PROTOCOL", "SPEC_DIGEST", "VARIANT", "decode", "encode", "given", "initial",
+    "PROTOCOL", "SPEC_DIGEST", "VARIANT", "assumed", "decode", "encode", "given", "initial",
     "never_issued", "observe", "outcomes",
 ]
 
@@ -156,6 +156,11 @@ INSTANCES: Mapping[str, tuple[Mapping[str, str], Mapping[str, int], str]] = {
         {"Broker": "b1 b2 b3", "Topic": "t1"},
         {"largest_min_isr": 1},
         "register heartbeat unregister create_topic delete_topic",
+    ),
+    "tiny_both_topics": (
+        {"Broker": "b1 b2", "Topic": "t1 t2"},
+        {"largest_min_isr": 2},
+        "register session_expires heartbeat unregister set_min_isr set_elr",
     ),
     "upgraded": (
         {"Broker": "b1 b2", "Topic": "t1"},
@@ -274,6 +279,44 @@ def outcomes(
             return in_json(state.set_elr(truth(args["enabled"])), _reply_json)
         case _:
             raise ValueError(f"{COMPONENT} offers no operation {operation}")
+
+
+def assumed(state: Controller, operation: str, args: Mapping[str, Json]) -> bool:
+    """Whether an environment may call an operation: whether all that it assumes is true. Raises
+    ValueError for arguments of the wrong type."""
+    match operation:
+        case "register":
+            return not state.register_breaks(
+                Broker(text_of(args["broker"])),
+                truth(args["restarted"]),
+                None
+                if args["previous_epoch"] is None
+                else BrokerEpoch(opaque_number(args["previous_epoch"])),
+            )
+        case "heartbeat":
+            return not state.heartbeat_breaks(
+                Broker(text_of(args["broker"])),
+                BrokerEpoch(opaque_number(args["epoch"])),
+                truth(args["caught_up"]),
+                truth(args["want_fence"]),
+                truth(args["want_shut_down"]),
+            )
+        case "alter_partition":
+            return not state.alter_partition_breaks(
+                Broker(text_of(args["from"])),
+                BrokerEpoch(opaque_number(args["broker_epoch"])),
+                TopicId(opaque_text(args["topic_id"])),
+                LeaderEpoch(number(args["leader_epoch"])),
+                PartitionEpoch(number(args["partition_epoch"])),
+                frozenset(Broker(text_of(entry)) for entry in items_of(args["isr"])),
+                Map({
+                    Broker(key): None if entry is None else BrokerEpoch(opaque_number(entry))
+                    for key, entry in fields_of(args["isr_epochs"]).items()
+                }),
+                truth(args["recovering"]),
+            )
+        case _:
+            return True
 
 
 def never_issued(operation: str, path: Path) -> Json:

@@ -17,9 +17,9 @@ from charter_models.sibling import begin
 if TYPE_CHECKING:
     from charter_models.kafka_replication.controller import Broker, Config, Partition, min_isr
 
-begin(__name__, "charter_models.kafka_replication.controller", "d90323c7f7f759eff15a")
+begin(__name__, "charter_models.kafka_replication.controller", "84e70ffecf4717de6147")
 
-SPEC_DIGEST = "9ff7b26073a54f7090e3"
+SPEC_DIGEST = "befe7cb01b468f4bea30"
 
 
 def eligible_after(

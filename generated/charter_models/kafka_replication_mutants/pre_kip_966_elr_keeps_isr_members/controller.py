@@ -28,10 +28,10 @@ if TYPE_CHECKING:
         min_isr,
     )
 
-begin(__name__, "charter_models.kafka_replication.controller", "d90323c7f7f759eff15a")
+begin(__name__, "charter_models.kafka_replication.controller", "84e70ffecf4717de6147")
 
 VARIANT = "pre_kip_966"
-SPEC_DIGEST = "2ae623fe6583808ec0f0"
+SPEC_DIGEST = "7a22254e30cb141a9148"
 
 
 def default_config() -> Config:

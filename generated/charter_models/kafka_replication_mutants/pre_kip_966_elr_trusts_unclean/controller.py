@@ -29,10 +29,10 @@ if TYPE_CHECKING:
         min_isr,
     )
 
-begin(__name__, "charter_models.kafka_replication.controller", "d90323c7f7f759eff15a")
+begin(__name__, "charter_models.kafka_replication.controller", "84e70ffecf4717de6147")
 
 VARIANT = "pre_kip_966"
-SPEC_DIGEST = "e28b16f40d488e727076"
+SPEC_DIGEST = "f6dafe8a62999e592de2"
 
 
 def default_config() -> Config:

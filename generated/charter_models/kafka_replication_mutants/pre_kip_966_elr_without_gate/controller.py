@@ -27,10 +27,10 @@ if TYPE_CHECKING:
         Reply,
     )
 
-begin(__name__, "charter_models.kafka_replication.controller", "d90323c7f7f759eff15a")
+begin(__name__, "charter_models.kafka_replication.controller", "84e70ffecf4717de6147")
 
 VARIANT = "pre_kip_966"
-SPEC_DIGEST = "3a061ea50b2d23ccb4b5"
+SPEC_DIGEST = "1b3b8efb88fdd3bb0e38"
 
 
 def default_config() -> Config:

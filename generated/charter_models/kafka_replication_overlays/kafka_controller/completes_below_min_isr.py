@@ -20,10 +20,10 @@ from charter_models.sibling import begin
 if TYPE_CHECKING:
     from charter_models.kafka_replication.controller import Broker, Config, Partition
 
-begin(__name__, "charter_models.kafka_replication.controller", "d90323c7f7f759eff15a")
+begin(__name__, "charter_models.kafka_replication.controller", "84e70ffecf4717de6147")
 
 CHANGES = "alter_partition reassign"
-SPEC_DIGEST = "8944e8fa42aeba5fd1b2"
+SPEC_DIGEST = "b46f5b1cdc781a12c977"
 
 
 def reassignment_done(p: Partition, isr: frozenset[Broker], config: Config) -> bool:

@@ -30,10 +30,10 @@ if TYPE_CHECKING:
         with_last_known_elr,
     )
 
-begin(__name__, "charter_models.kafka_replication.controller", "d90323c7f7f759eff15a")
+begin(__name__, "charter_models.kafka_replication.controller", "84e70ffecf4717de6147")
 
 CHANGES = "alter_partition reassign"
-SPEC_DIGEST = "8401867b5848f5341d78"
+SPEC_DIGEST = "bc7f46f620d5e621be5d"
 
 
 def replaced_with_new_isr(

@@ -19,10 +19,10 @@ from charter_models.sibling import begin
 if TYPE_CHECKING:
     from charter_models.kafka_replication.controller import Broker, Config, Partition
 
-begin(__name__, "charter_models.kafka_replication.controller", "d90323c7f7f759eff15a")
+begin(__name__, "charter_models.kafka_replication.controller", "84e70ffecf4717de6147")
 
 CHANGES = "alter_partition reassign"
-SPEC_DIGEST = "1ed9001d29a7876d6daa"
+SPEC_DIGEST = "6c42f280fba0b70b3545"
 
 
 def reassignment_done(p: Partition, isr: frozenset[Broker], config: Config) -> bool:

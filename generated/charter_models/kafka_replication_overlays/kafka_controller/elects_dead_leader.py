@@ -27,13 +27,13 @@ if TYPE_CHECKING:
         reassignment_done,
     )
 
-begin(__name__, "charter_models.kafka_replication.controller", "d90323c7f7f759eff15a")
+begin(__name__, "charter_models.kafka_replication.controller", "84e70ffecf4717de6147")
 
 CHANGES = (
     "alter_partition balance_leaders cancel_reassignment elect_leader heartbeat reassign register "
     "session_expires unregister "
 )
-SPEC_DIGEST = "3ce1cf309890a47ed25a"
+SPEC_DIGEST = "7420a8b5fa18b5496a80"
 
 
 def last_known_elr_after(

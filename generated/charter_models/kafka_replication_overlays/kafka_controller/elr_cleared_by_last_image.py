@@ -29,10 +29,10 @@ if TYPE_CHECKING:
     )
     from charter_models.kafka_replication.controller_wire import _partition_from, _partition_json
 
-begin(__name__, "charter_models.kafka_replication.controller", "d90323c7f7f759eff15a")
+begin(__name__, "charter_models.kafka_replication.controller", "84e70ffecf4717de6147")
 
 CHANGES = "set_min_isr_image_of_partition"
-SPEC_DIGEST = "e47f40d56c5044c2837f"
+SPEC_DIGEST = "8a7ba36d3bf7246431e1"
 OPERATIONS: tuple[str, ...] = (
     "register",
     "heartbeat",
@@ -54,7 +54,7 @@ OPERATIONS: tuple[str, ...] = (
 
 
 def cleared_after(last_: Partition | None, now: Partition | None) -> Partition | None:
-    """overlay.charter:516  JIRA KAFKA-19383"""
+    """overlay.charter:503  JIRA KAFKA-19383"""
     if last_ is None:
         return now
     if now is None:
@@ -104,7 +104,7 @@ class Changed(Controller):
     ) -> list[Outcome[Controller, Map[Topic, Partition | None]]]:
         """controller/set_min_isr_image_of_partition"""
 
-        # set_min_isr_image_of_partition/shown  overlay.charter:526
+        # set_min_isr_image_of_partition/shown  overlay.charter:513
         return [Outcome(
             "set_min_isr_image_of_partition/shown",
             Map({t: cleared_after(last_image[t], self.partition[t]) for t in self.world.topics})

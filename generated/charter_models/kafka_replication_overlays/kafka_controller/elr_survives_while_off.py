@@ -15,7 +15,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from charter_models.prelude import Map, Outcome, bump, each, one_of, one_or_none, value
+from charter_models.prelude import Map, Outcome, Undefined, bump, each, one_of, one_or_none, value
 from charter_models.sibling import begin, instead_of
 
 if TYPE_CHECKING:
@@ -40,13 +40,13 @@ if TYPE_CHECKING:
         without_broker,
     )
 
-begin(__name__, "charter_models.kafka_replication.controller", "d90323c7f7f759eff15a")
+begin(__name__, "charter_models.kafka_replication.controller", "84e70ffecf4717de6147")
 
 CHANGES = (
     "balance_leaders cancel_reassignment elect_leader heartbeat reassign register session_expires "
     "set_elr set_min_isr unregister "
 )
-SPEC_DIGEST = "e5f0dd6b1dc702f7e3d2"
+SPEC_DIGEST = "873a681d379864b19ac2"
 
 
 def replaced_complete(
@@ -66,7 +66,7 @@ def complete(
     suspect: frozenset[Broker],
     config: Config,
 ) -> frozenset[Broker]:
-    """overlay.charter:394"""
+    """overlay.charter:381"""
     if config.elr or len(isr) > 0:
         return replaced_complete(p, replicas, isr, suspect, config)
     return p.elr - suspect
@@ -123,6 +123,8 @@ class Changed(Controller):
         restarted: bool,
         previous_epoch: BrokerEpoch | None,
     ) -> list[Outcome[Controller, Reply]]:
+        if broken := self.register_breaks(broker, restarted, previous_epoch):
+            raise Undefined(f"register happens where its assumption is false: `{broken}`")
         allowed: list[Outcome[Controller, Reply]] = []
 
         known = self.registration[broker]
@@ -131,7 +133,7 @@ class Changed(Controller):
             broker, Registration(epoch=epoch, fenced=True, shutting_down=False)
         )
 
-        # register/duplicate  20-controller.charter:48  S2 §6.5.1, DOC Protocol errors:
+        # register/duplicate  20-controller.charter:55  S2 §6.5.1, DOC Protocol errors:
         # DUPLICATE_BROKER_REGISTRATION
         # Another process of the broker is registered, and not fenced: it gets a new broker epoch
         # only once that one has been fenced.
@@ -143,7 +145,7 @@ class Changed(Controller):
                 "register/duplicate", Rejected(Error.DUPLICATE_BROKER_REGISTRATION), self
             ))
 
-        # register/session_lives  20-controller.charter:53
+        # register/session_lives  20-controller.charter:60
         # The broker is fenced, but its registration has not expired, as far as the controller
         # knows. The texts do not say whether it waits for that.
         if (
@@ -155,7 +157,7 @@ class Changed(Controller):
                 "register/session_lives", Rejected(Error.DUPLICATE_BROKER_REGISTRATION), self
             ))
 
-        # register/clean  20-controller.charter:59  S0 §5.2, KIP 966
+        # register/clean  20-controller.charter:66  S0 §5.2, KIP 966
         if (
             known is not None and known.fenced  # fenced
             and restarted  # other_process
@@ -163,7 +165,7 @@ class Changed(Controller):
         ):
             allowed += self._register_clean(broker, epoch, registered_now)
 
-        # register/unclean  overlay.charter:402
+        # register/unclean  overlay.charter:389
         if (
             (known is None or (known.fenced and restarted))  # fenced
             and (known is None or previous_epoch != known.epoch)  # other_session
@@ -172,7 +174,7 @@ class Changed(Controller):
         if allowed:
             return allowed
 
-        # register/again  20-controller.charter:89  S2 §6.5.1
+        # register/again  20-controller.charter:96  S2 §6.5.1
         # The same process asks again, for instance after a lost reply: it keeps its broker epoch.
         after = replace(self, expired=self.expired - {broker})
         return [Outcome("register/again", Registered(value(known).epoch), after)]
@@ -183,7 +185,7 @@ class Changed(Controller):
         epoch: BrokerEpoch,
         registered_now: Map[Broker, Registration | None],
     ) -> list[Outcome[Controller, Reply]]:
-        """register/unclean  overlay.charter:402"""
+        """register/unclean  overlay.charter:389"""
         allowed: list[Outcome[Controller, Reply]] = []
         for doubted in each({
             t: one_of(
@@ -225,7 +227,7 @@ class Changed(Controller):
         return allowed
 
     def set_min_isr(self, minimum: int) -> list[Outcome[Controller, Reply]]:
-        # set_min_isr/same  20-controller.charter:593  DOC Eligible Leader Replicas
+        # set_min_isr/same  20-controller.charter:613  DOC Eligible Leader Replicas
         # The value is the same, and the ELR is cleared all the same.
         if minimum == self.config.min_insync_replicas:  # unchanged
             after = replace(
@@ -236,7 +238,7 @@ class Changed(Controller):
             )
             return [Outcome("set_min_isr/same", Done(), after)]
 
-        # set_min_isr/changed  20-controller.charter:599  DOC Eligible Leader Replicas
+        # set_min_isr/changed  20-controller.charter:619  DOC Eligible Leader Replicas
         after = replace(
             self,
             partition=Map({t: with_cleared_elr(self.partition[t]) for t in self.world.topics})
@@ -247,13 +249,13 @@ class Changed(Controller):
         return [Outcome("set_min_isr/changed", Done(), after)]
 
     def set_elr(self, enabled: bool) -> list[Outcome[Controller, Reply]]:
-        # set_elr/off  20-controller.charter:618  DOC Eligible Leader Replicas
+        # set_elr/off  20-controller.charter:638  DOC Eligible Leader Replicas
         # The ELR is empty while the feature is off.
         if not enabled:  # disabling
             after = replace(self, partition=self.partition, config=replace(self.config, elr=False))
             return [Outcome("set_elr/off", Done(), after)]
 
-        # set_elr/on  20-controller.charter:625  S1 Eligible Leader Replicas (ELR)
+        # set_elr/on  20-controller.charter:645  S1 Eligible Leader Replicas (ELR)
         # An ELR from before it was off may not be complete any more, and is cleared.
         after = replace(self, partition=self.partition, config=replace(self.config, elr=True))
         return [Outcome("set_elr/on", Done(), after)]

@@ -12,7 +12,6 @@ Applied:
     elr_keeps_strangers
     cancels_below_min_isr
     cancels_to_first_replica
-    elects_while_shutting_down
     elr_survives_while_off
     overridden_additions_are_replicas
     overridden_reassignment_lingers
@@ -36,6 +35,7 @@ from charter_models.prelude import (
     Json,
     Map,
     Outcome,
+    Undefined,
     bump,
     each,
     fields_of,
@@ -72,12 +72,9 @@ if TYPE_CHECKING:
         Topic,
         active,
         below_after_report,
-        below_after_unfencing,
         bumped,
-        elected_if_leaderless,
         is_leader,
         isr_after_election,
-        leaders_if_leaderless,
         new_leaders,
         with_cleared_elr,
         with_last_known_elr,
@@ -85,9 +82,9 @@ if TYPE_CHECKING:
     )
     from charter_models.kafka_replication.controller_wire import _partition_from, _partition_json
 
-begin(__name__, "charter_models.kafka_replication.controller", "d90323c7f7f759eff15a")
+begin(__name__, "charter_models.kafka_replication.controller", "84e70ffecf4717de6147")
 
-SPEC_DIGEST = "239c84fe39937d671e13"
+SPEC_DIGEST = "6347034950e96c639d7b"
 OPERATIONS: tuple[str, ...] = (
     "register",
     "heartbeat",
@@ -151,7 +148,7 @@ def complete(
     suspect: frozenset[Broker],
     config: Config,
 ) -> frozenset[Broker]:
-    """overlay.charter:394"""
+    """overlay.charter:381"""
     if config.elr or len(isr) > 0:
         return replaced_complete(p, replicas, isr, suspect, config)
     return p.elr - suspect
@@ -310,7 +307,7 @@ def without_epoch(
     isr: frozenset[Broker],
     isr_epochs: Map[Broker, BrokerEpoch | None],
 ) -> frozenset[Broker]:
-    """overlay.charter:683  KIP 903"""
+    """overlay.charter:670  KIP 903"""
     return frozenset()
 
 
@@ -344,7 +341,7 @@ def replaced_touched(p: Partition, gone: Broker, suspect: frozenset[Broker]) -> 
 def touched(p: Partition, gone: Broker, suspect: frozenset[Broker]) -> bool:
     """Also called `partitionsWithBrokerInIsr`.
 
-    overlay.charter:498
+    overlay.charter:485
     """
     return (
         replaced_touched(p, gone, suspect)
@@ -416,7 +413,7 @@ def replaced_with_reassignment_2(
 ) -> Partition:
     """Also called `PartitionReassignmentReplicas`.
 
-    overlay.charter:436
+    overlay.charter:423
     """
     return replace(
         replaced_with_reassignment(p, target, leaving),
@@ -433,7 +430,7 @@ def with_reassignment(
 ) -> Partition:
     """Also called `PartitionReassignmentReplicas`.
 
-    overlay.charter:450
+    overlay.charter:437
     """
     return replace(
         replaced_with_reassignment_2(p, target, leaving),
@@ -447,7 +444,7 @@ def with_reassignment(
 
 
 def leaving_replicas(p: Partition, target: tuple[Broker, ...]) -> frozenset[Broker]:
-    """overlay.charter:434"""
+    """overlay.charter:421"""
     return frozenset(p.replicas) - frozenset(target)
 
 
@@ -569,7 +566,7 @@ def preferred_after(p: Partition, able: frozenset[Broker], config: Config) -> fr
 
 
 def cleared_after(last_: Partition | None, now: Partition | None) -> Partition | None:
-    """overlay.charter:516  JIRA KAFKA-19383"""
+    """overlay.charter:503  JIRA KAFKA-19383"""
     if last_ is None:
         return now
     if now is None:
@@ -640,6 +637,8 @@ class Changed(Controller):
         restarted: bool,
         previous_epoch: BrokerEpoch | None,
     ) -> list[Outcome[Controller, Reply]]:
+        if broken := self.register_breaks(broker, restarted, previous_epoch):
+            raise Undefined(f"register happens where its assumption is false: `{broken}`")
         allowed: list[Outcome[Controller, Reply]] = []
 
         known = self.registration[broker]
@@ -648,7 +647,7 @@ class Changed(Controller):
             broker, Registration(epoch=epoch, fenced=True, shutting_down=False)
         )
 
-        # register/duplicate  20-controller.charter:48  S2 §6.5.1, DOC Protocol errors:
+        # register/duplicate  20-controller.charter:55  S2 §6.5.1, DOC Protocol errors:
         # DUPLICATE_BROKER_REGISTRATION
         # Another process of the broker is registered, and not fenced: it gets a new broker epoch
         # only once that one has been fenced.
@@ -660,7 +659,7 @@ class Changed(Controller):
                 "register/duplicate", Rejected(Error.DUPLICATE_BROKER_REGISTRATION), self
             ))
 
-        # register/session_lives  20-controller.charter:53
+        # register/session_lives  20-controller.charter:60
         # The broker is fenced, but its registration has not expired, as far as the controller
         # knows. The texts do not say whether it waits for that.
         if (
@@ -672,7 +671,7 @@ class Changed(Controller):
                 "register/session_lives", Rejected(Error.DUPLICATE_BROKER_REGISTRATION), self
             ))
 
-        # register/clean  20-controller.charter:59  S0 §5.2, KIP 966
+        # register/clean  20-controller.charter:66  S0 §5.2, KIP 966
         if (
             known is not None and known.fenced  # fenced
             and restarted  # other_process
@@ -680,7 +679,7 @@ class Changed(Controller):
         ):
             allowed += self._register_clean(broker, epoch, registered_now)
 
-        # register/unclean  overlay.charter:402
+        # register/unclean  overlay.charter:389
         if (
             (known is None or (known.fenced and restarted))  # fenced
             and (known is None or previous_epoch != known.epoch)  # other_session
@@ -689,7 +688,7 @@ class Changed(Controller):
         if allowed:
             return allowed
 
-        # register/again  overlay.charter:473
+        # register/again  overlay.charter:460
         after = replace(
             self,
             below_shutdown_offset=below_after_registering(broker, self.below_shutdown_offset),
@@ -703,7 +702,7 @@ class Changed(Controller):
         epoch: BrokerEpoch,
         registered_now: Map[Broker, Registration | None],
     ) -> list[Outcome[Controller, Reply]]:
-        """register/unclean  overlay.charter:402"""
+        """register/unclean  overlay.charter:389"""
         allowed: list[Outcome[Controller, Reply]] = []
         for doubted in each({
             t: one_of(
@@ -752,15 +751,17 @@ class Changed(Controller):
         want_fence: bool,
         want_shut_down: bool,
     ) -> list[Outcome[Controller, Reply]]:
+        if broken := self.heartbeat_breaks(broker, epoch, caught_up, want_fence, want_shut_down):
+            raise Undefined(f"heartbeat happens where its assumption is false: `{broken}`")
         allowed: list[Outcome[Controller, Reply]] = []
 
         known = self.registration[broker]
 
-        # heartbeat/unregistered  20-controller.charter:113
+        # heartbeat/unregistered  20-controller.charter:124
         if known is None:  # unknown
             allowed += self._heartbeat_unregistered()
 
-        # heartbeat/stale_epoch  20-controller.charter:117  S2 §6.5.1
+        # heartbeat/stale_epoch  20-controller.charter:128  S2 §6.5.1
         if (
             known is not None  # known
             and known.epoch != epoch  # other_session
@@ -774,7 +775,7 @@ class Changed(Controller):
         now = value(known)
         below = below_after_report(self.world, broker, caught_up, self.below_shutdown_offset)
 
-        # heartbeat/stays_fenced  20-controller.charter:123  MODEL §8.1
+        # heartbeat/stays_fenced  20-controller.charter:134  MODEL §8.1
         if (
             now.fenced  # fenced
             and (want_fence or not caught_up)  # staying
@@ -787,27 +788,27 @@ class Changed(Controller):
                 after,
             )]
 
-        # heartbeat/stops_fenced  20-controller.charter:134  MODEL §8.3
+        # heartbeat/stops_fenced  20-controller.charter:145  MODEL §8.3
         if (
             now.fenced  # fenced
             and want_shut_down  # stopping
         ):
             return self._heartbeat_stops_fenced(broker, caught_up, below)
 
-        # heartbeat/unfenced  20-controller.charter:143  S1 How it works, MODEL §8.1, S2 §6.5.1
+        # heartbeat/unfenced  20-controller.charter:154  S1 How it works, MODEL §8.1, S2 §6.5.1
         if now.fenced:  # fenced
             return self._heartbeat_unfenced(broker, caught_up, now)
 
         fenced_now = self.registration.put(broker, replace(now, fenced=True))
 
-        # heartbeat/fenced  20-controller.charter:156  MODEL §8.1
+        # heartbeat/fenced  20-controller.charter:167  MODEL §8.1
         if (
             want_fence  # asked
             and (not now.shutting_down or self.below_shutdown_offset[broker] is None)  # running
         ):
             return self._heartbeat_fenced(broker, caught_up, want_shut_down, below, fenced_now)
 
-        # heartbeat/runs  20-controller.charter:164  MODEL §8.1
+        # heartbeat/runs  20-controller.charter:175  MODEL §8.1
         if (
             not want_shut_down  # staying
             and not now.shutting_down  # healthy
@@ -821,7 +822,7 @@ class Changed(Controller):
 
         leads = any(is_leader(self.partition[t], broker) for t in self.world.topics)
 
-        # heartbeat/begins_shutdown  20-controller.charter:172  S3 Preferred leader and leader
+        # heartbeat/begins_shutdown  20-controller.charter:183  S3 Preferred leader and leader
         # failover, MODEL §8.3
         if (
             want_shut_down  # asked
@@ -831,7 +832,7 @@ class Changed(Controller):
 
         others = active(self.world, self.registration) - {broker}
 
-        # heartbeat/shuts_down  20-controller.charter:185  MODEL §8.3, S3 Preferred leader and
+        # heartbeat/shuts_down  20-controller.charter:196  MODEL §8.3, S3 Preferred leader and
         # leader failover
         if (
             not leads  # idle
@@ -852,9 +853,8 @@ class Changed(Controller):
         ):
             allowed += self._heartbeat_shuts_down(broker, caught_up, below, fenced_now)
 
-        # heartbeat/waits_unsure  20-controller.charter:198
-        # After a failover, or once it was unfenced again, the controller does not know for whom it
-        # waits.
+        # heartbeat/waits_unsure  20-controller.charter:208
+        # After a failover the controller does not know for whom it waits.
         if (
             now.shutting_down  # stopping
             and self.below_shutdown_offset[broker] is None  # unsure
@@ -866,7 +866,7 @@ class Changed(Controller):
                 after,
             ))
 
-        # heartbeat/fenced_unsure  20-controller.charter:205
+        # heartbeat/fenced_unsure  20-controller.charter:215
         if (
             now.shutting_down  # stopping
             and self.below_shutdown_offset[broker] is None  # unsure
@@ -878,7 +878,7 @@ class Changed(Controller):
         if allowed:
             return allowed
 
-        # heartbeat/waits  20-controller.charter:218  MODEL §8.3
+        # heartbeat/waits  20-controller.charter:228  MODEL §8.3
         after = replace(self, below_shutdown_offset=below)
         return [Outcome(
             "heartbeat/waits",
@@ -886,41 +886,8 @@ class Changed(Controller):
             after,
         )]
 
-    def _heartbeat_unfenced(
-        self,
-        broker: Broker,
-        caught_up: bool,
-        now: Registration,
-    ) -> list[Outcome[Controller, Reply]]:
-        allowed: list[Outcome[Controller, Reply]] = []
-        unfenced_now = self.registration.put(broker, replace(now, fenced=False))
-        for leader in each({
-            t: one_or_none(leaders_if_leaderless(
-                self.partition[t], active(self.world, unfenced_now) | {broker}, self.config
-            ))
-            for t in self.world.topics
-        }):
-            after = replace(
-                self,
-                partition=Map({
-                    t: elected_if_leaderless(self.partition[t], leader[t], self.config)
-                    for t in self.world.topics
-                }),
-                registration=unfenced_now,
-                below_shutdown_offset=below_after_unfencing(
-                    self.world, broker, self.below_shutdown_offset
-                ),
-                expired=self.expired - {broker},
-            )
-            allowed.append(Outcome(
-                "heartbeat/unfenced",
-                Alive(caught_up=caught_up, fenced=False, should_shut_down=False),
-                after,
-            ))
-        return allowed
-
     def unregister(self, broker: Broker) -> list[Outcome[Controller, Reply]]:
-        # unregister/unknown  20-controller.charter:262  DOC Protocol errors:
+        # unregister/unknown  20-controller.charter:272  DOC Protocol errors:
         # BROKER_ID_NOT_REGISTERED
         if self.registration[broker] is None:  # absent
             return [Outcome("unregister/unknown", Rejected(Error.BROKER_ID_NOT_REGISTERED), self)]
@@ -972,7 +939,7 @@ class Changed(Controller):
         able = active(self.world, self.registration)
         p = self.partition[topic]
 
-        # elect_leader/unknown  20-controller.charter:413  DOC Protocol errors:
+        # elect_leader/unknown  20-controller.charter:433  DOC Protocol errors:
         # UNKNOWN_TOPIC_OR_PARTITION
         if p is None:  # absent
             return [Outcome(
@@ -981,7 +948,7 @@ class Changed(Controller):
 
         preferred = value(first(p.replicas))
 
-        # elect_leader/not_needed  20-controller.charter:418  DOC Protocol errors:
+        # elect_leader/not_needed  20-controller.charter:438  DOC Protocol errors:
         # ELECTION_NOT_NEEDED
         if p.leader is not None if unclean else p.leader == preferred:  # content
             return [Outcome("elect_leader/not_needed", Rejected(Error.ELECTION_NOT_NEEDED), self)]
@@ -1010,7 +977,7 @@ class Changed(Controller):
         if not electable_by_order(p, able, self.config):  # empty
             return self._elect_leader_nobody(topic, p)
 
-        # elect_leader/elected  20-controller.charter:440  S3 Unclean leader election
+        # elect_leader/elected  20-controller.charter:460  S3 Unclean leader election
         return self._elect_leader_elected(topic, able, p)
 
     def _elect_leader_preferred_unavailable(
@@ -1111,14 +1078,14 @@ class Changed(Controller):
     def cancel_reassignment(self, topic: Topic) -> list[Outcome[Controller, Reply]]:
         p = self.partition[topic]
 
-        # cancel_reassignment/unknown  20-controller.charter:556  DOC Protocol errors:
+        # cancel_reassignment/unknown  20-controller.charter:576  DOC Protocol errors:
         # UNKNOWN_TOPIC_OR_PARTITION
         if p is None:  # absent
             return [Outcome(
                 "cancel_reassignment/unknown", Rejected(Error.UNKNOWN_TOPIC_OR_PARTITION), self
             )]
 
-        # cancel_reassignment/none_in_progress  20-controller.charter:560  DOC Protocol errors:
+        # cancel_reassignment/none_in_progress  20-controller.charter:580  DOC Protocol errors:
         # NO_REASSIGNMENT_IN_PROGRESS
         if not p.adding | p.removing:  # settled
             return [Outcome(
@@ -1135,7 +1102,7 @@ class Changed(Controller):
             else frozenset(b for b in frozenset(original) if first(original) == b)
         )
 
-        # cancel_reassignment/too_few  20-controller.charter:567  MODEL §4.5, S1 The Last Replica
+        # cancel_reassignment/too_few  20-controller.charter:587  MODEL §4.5, S1 The Last Replica
         # Standing issue
         # Without ELR the ISR keeps its last member: somebody has to be in sync, or to be elected.
         if (
@@ -1149,11 +1116,11 @@ class Changed(Controller):
                 "cancel_reassignment/too_few", Rejected(Error.INVALID_REPLICA_ASSIGNMENT), self
             )]
 
-        # cancel_reassignment/reverted  20-controller.charter:573  MODEL §4.5
+        # cancel_reassignment/reverted  20-controller.charter:593  MODEL §4.5
         return self._cancel_reassignment_reverted(topic, p, able, original, isr)
 
     def set_min_isr(self, minimum: int) -> list[Outcome[Controller, Reply]]:
-        # set_min_isr/same  20-controller.charter:593  DOC Eligible Leader Replicas
+        # set_min_isr/same  20-controller.charter:613  DOC Eligible Leader Replicas
         # The value is the same, and the ELR is cleared all the same.
         if minimum == self.config.min_insync_replicas:  # unchanged
             after = replace(
@@ -1164,7 +1131,7 @@ class Changed(Controller):
             )
             return [Outcome("set_min_isr/same", Done(), after)]
 
-        # set_min_isr/changed  20-controller.charter:599  DOC Eligible Leader Replicas
+        # set_min_isr/changed  20-controller.charter:619  DOC Eligible Leader Replicas
         after = replace(
             self,
             partition=Map({t: with_cleared_elr(self.partition[t]) for t in self.world.topics})
@@ -1175,13 +1142,13 @@ class Changed(Controller):
         return [Outcome("set_min_isr/changed", Done(), after)]
 
     def set_elr(self, enabled: bool) -> list[Outcome[Controller, Reply]]:
-        # set_elr/off  20-controller.charter:618  DOC Eligible Leader Replicas
+        # set_elr/off  20-controller.charter:638  DOC Eligible Leader Replicas
         # The ELR is empty while the feature is off.
         if not enabled:  # disabling
             after = replace(self, partition=self.partition, config=replace(self.config, elr=False))
             return [Outcome("set_elr/off", Done(), after)]
 
-        # set_elr/on  20-controller.charter:625  S1 Eligible Leader Replicas (ELR)
+        # set_elr/on  20-controller.charter:645  S1 Eligible Leader Replicas (ELR)
         # An ELR from before it was off may not be complete any more, and is cleared.
         after = replace(self, partition=self.partition, config=replace(self.config, elr=True))
         return [Outcome("set_elr/on", Done(), after)]
@@ -1194,7 +1161,7 @@ class Changed(Controller):
     ) -> list[Outcome[Controller, Map[Topic, Partition | None]]]:
         """controller/set_min_isr_image_of_partition"""
 
-        # set_min_isr_image_of_partition/shown  overlay.charter:526
+        # set_min_isr_image_of_partition/shown  overlay.charter:513
         return [Outcome(
             "set_min_isr_image_of_partition/shown",
             Map({t: cleared_after(last_image[t], self.partition[t]) for t in self.world.topics})

@@ -12,7 +12,6 @@ Applied:
     elr_keeps_strangers
     cancels_below_min_isr
     cancels_to_first_replica
-    elects_while_shutting_down
     elr_survives_while_off
     overridden_additions_are_replicas
     overridden_reassignment_lingers
@@ -40,10 +39,10 @@ if TYPE_CHECKING:
 go_on(
     __name__,
     "charter_models.kafka_replication_overlays.kafka_controller.from_4_0_0",
-    "239c84fe39937d671e13",
+    "6347034950e96c639d7b",
 )
 
-SPEC_DIGEST = "9e532edbbbe988b03297"
+SPEC_DIGEST = "b10c57bfd825ecf0efc3"
 OPERATIONS: tuple[str, ...] = (
     "register",
     "heartbeat",

@@ -12,7 +12,6 @@ Applied:
     elr_keeps_strangers
     cancels_below_min_isr
     cancels_to_first_replica
-    elects_while_shutting_down
     elr_survives_while_off
     overridden_additions_are_replicas
     overridden_reassignment_lingers
@@ -45,10 +44,10 @@ if TYPE_CHECKING:
 go_on(
     __name__,
     "charter_models.kafka_replication_overlays.kafka_controller.from_4_0_1",
-    "9e532edbbbe988b03297",
+    "b10c57bfd825ecf0efc3",
 )
 
-SPEC_DIGEST = "6d6a00352db3a86c5337"
+SPEC_DIGEST = "e62c270fa0955c30caf3"
 
 
 def last_known_elr_after(

@@ -12,7 +12,6 @@ Applied:
     elr_keeps_strangers
     cancels_below_min_isr
     cancels_to_first_replica
-    elects_while_shutting_down
     elr_survives_while_off
     overridden_additions_are_replicas
     overridden_reassignment_lingers
@@ -43,10 +42,10 @@ if TYPE_CHECKING:
 go_on(
     __name__,
     "charter_models.kafka_replication_overlays.kafka_controller.from_4_1_0",
-    "6d6a00352db3a86c5337",
+    "e62c270fa0955c30caf3",
 )
 
-SPEC_DIGEST = "cb04cded6c0b31c1d63f"
+SPEC_DIGEST = "3ceeb6c8c407cba2b8de"
 
 
 def last_known_elr_after(

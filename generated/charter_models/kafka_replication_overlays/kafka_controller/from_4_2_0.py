@@ -12,7 +12,6 @@ Applied:
     elr_keeps_strangers
     cancels_below_min_isr
     cancels_to_first_replica
-    elects_while_shutting_down
     elr_survives_while_off
     overridden_additions_are_replicas
     overridden_reassignment_lingers
@@ -39,10 +38,10 @@ if TYPE_CHECKING:
 go_on(
     __name__,
     "charter_models.kafka_replication_overlays.kafka_controller.from_4_1_1",
-    "cb04cded6c0b31c1d63f",
+    "3ceeb6c8c407cba2b8de",
 )
 
-SPEC_DIGEST = "5cd6f70c4497aeb43fd6"
+SPEC_DIGEST = "c7ef225780d4ee998f6e"
 
 
 def fails(state: Changed2, operation: str, args: Mapping[str, Json]) -> list[Fault]:

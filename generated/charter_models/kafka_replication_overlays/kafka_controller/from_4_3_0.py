@@ -12,7 +12,6 @@ Applied:
     elr_keeps_strangers
     cancels_below_min_isr
     cancels_to_first_replica
-    elects_while_shutting_down
     elr_survives_while_off
     overridden_additions_are_replicas
     overridden_reassignment_lingers
@@ -36,10 +35,10 @@ if TYPE_CHECKING:
 go_on(
     __name__,
     "charter_models.kafka_replication_overlays.kafka_controller.from_4_2_0",
-    "5cd6f70c4497aeb43fd6",
+    "c7ef225780d4ee998f6e",
 )
 
-SPEC_DIGEST = "d293d142b208a358fe1a"
+SPEC_DIGEST = "1421eaf9fcb4cc46cfc7"
 
 
 def reassignment_done(p: Partition, isr: frozenset[Broker], config: Config) -> bool:

@@ -20,10 +20,10 @@ from charter_models.sibling import begin
 if TYPE_CHECKING:
     from charter_models.kafka_replication.controller import Broker, BrokerEpoch, Partition
 
-begin(__name__, "charter_models.kafka_replication.controller", "d90323c7f7f759eff15a")
+begin(__name__, "charter_models.kafka_replication.controller", "84e70ffecf4717de6147")
 
 CHANGES = "alter_partition"
-SPEC_DIGEST = "68ca95051196543f0bc9"
+SPEC_DIGEST = "47f474fc9ae1ea4c5586"
 
 
 def without_epoch(
@@ -31,5 +31,5 @@ def without_epoch(
     isr: frozenset[Broker],
     isr_epochs: Map[Broker, BrokerEpoch | None],
 ) -> frozenset[Broker]:
-    """overlay.charter:683  KIP 903"""
+    """overlay.charter:670  KIP 903"""
     return frozenset()

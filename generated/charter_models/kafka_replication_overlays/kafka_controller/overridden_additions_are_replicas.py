@@ -21,10 +21,10 @@ from charter_models.sibling import begin
 if TYPE_CHECKING:
     from charter_models.kafka_replication.controller import Broker, Partition
 
-begin(__name__, "charter_models.kafka_replication.controller", "d90323c7f7f759eff15a")
+begin(__name__, "charter_models.kafka_replication.controller", "84e70ffecf4717de6147")
 
 CHANGES = "reassign"
-SPEC_DIGEST = "f99fb55bca534a143665"
+SPEC_DIGEST = "22c9de6f023e75766263"
 
 
 def replaced_with_reassignment(
@@ -47,7 +47,7 @@ def with_reassignment(
 ) -> Partition:
     """Also called `PartitionReassignmentReplicas`.
 
-    overlay.charter:436
+    overlay.charter:423
     """
     return replace(
         replaced_with_reassignment(p, target, leaving),
@@ -58,5 +58,5 @@ def with_reassignment(
 
 
 def leaving_replicas(p: Partition, target: tuple[Broker, ...]) -> frozenset[Broker]:
-    """overlay.charter:434"""
+    """overlay.charter:421"""
     return frozenset(p.replicas) - frozenset(target)

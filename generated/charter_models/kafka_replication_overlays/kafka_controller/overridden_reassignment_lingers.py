@@ -21,10 +21,10 @@ from charter_models.sibling import begin
 if TYPE_CHECKING:
     from charter_models.kafka_replication.controller import Broker, Partition
 
-begin(__name__, "charter_models.kafka_replication.controller", "d90323c7f7f759eff15a")
+begin(__name__, "charter_models.kafka_replication.controller", "84e70ffecf4717de6147")
 
 CHANGES = "reassign"
-SPEC_DIGEST = "b49e81e781d4c5aa4de6"
+SPEC_DIGEST = "cc2be6366c1a4145c99c"
 
 
 def replaced_with_reassignment(
@@ -47,7 +47,7 @@ def with_reassignment(
 ) -> Partition:
     """Also called `PartitionReassignmentReplicas`.
 
-    overlay.charter:450
+    overlay.charter:437
     """
     return replace(
         replaced_with_reassignment(p, target, leaving),

@@ -15,7 +15,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from charter_models.prelude import Map, Outcome, bump, value
+from charter_models.prelude import Map, Outcome, Undefined, bump, value
 from charter_models.sibling import begin, instead_of
 
 if TYPE_CHECKING:
@@ -32,11 +32,11 @@ if TYPE_CHECKING:
         Reply,
     )
 
-begin(__name__, "charter_models.kafka_replication.controller", "d90323c7f7f759eff15a")
+begin(__name__, "charter_models.kafka_replication.controller", "84e70ffecf4717de6147")
 
 CHANGES = "register"
 VARIANT = "pre_kip_966"
-SPEC_DIGEST = "60320c91bdf782d81051"
+SPEC_DIGEST = "3c9a9f7ba358512f07bb"
 
 
 def default_config() -> Config:
@@ -68,6 +68,8 @@ class Changed(Controller):
         restarted: bool,
         previous_epoch: BrokerEpoch | None,
     ) -> list[Outcome[Controller, Reply]]:
+        if broken := self.register_breaks(broker, restarted, previous_epoch):
+            raise Undefined(f"register happens where its assumption is false: `{broken}`")
         allowed: list[Outcome[Controller, Reply]] = []
 
         known = self.registration[broker]
@@ -76,7 +78,7 @@ class Changed(Controller):
             broker, Registration(epoch=epoch, fenced=True, shutting_down=False)
         )
 
-        # register/duplicate  20-controller.charter:48  S2 §6.5.1, DOC Protocol errors:
+        # register/duplicate  20-controller.charter:55  S2 §6.5.1, DOC Protocol errors:
         # DUPLICATE_BROKER_REGISTRATION
         # Another process of the broker is registered, and not fenced: it gets a new broker epoch
         # only once that one has been fenced.
@@ -88,7 +90,7 @@ class Changed(Controller):
                 "register/duplicate", Rejected(Error.DUPLICATE_BROKER_REGISTRATION), self
             ))
 
-        # register/session_lives  20-controller.charter:53
+        # register/session_lives  20-controller.charter:60
         # The broker is fenced, but its registration has not expired, as far as the controller
         # knows. The texts do not say whether it waits for that.
         if (
@@ -100,7 +102,7 @@ class Changed(Controller):
                 "register/session_lives", Rejected(Error.DUPLICATE_BROKER_REGISTRATION), self
             ))
 
-        # register/clean  20-controller.charter:59  S0 §5.2, KIP 966
+        # register/clean  20-controller.charter:66  S0 §5.2, KIP 966
         if (
             known is not None and known.fenced  # fenced
             and restarted  # other_process
@@ -108,7 +110,7 @@ class Changed(Controller):
         ):
             allowed += self._register_clean(broker, epoch, registered_now)
 
-        # register/unclean  20-controller.charter:74  S0 §5.2, S1 How it works, S2 §6.5.1, S2 §6.2
+        # register/unclean  20-controller.charter:81  S0 §5.2, S1 How it works, S2 §6.5.1, S2 §6.2
         if (
             (known is None or (known.fenced and restarted))  # fenced
             and (known is None or previous_epoch != known.epoch)  # other_session
@@ -117,7 +119,7 @@ class Changed(Controller):
         if allowed:
             return allowed
 
-        # register/again  overlay.charter:619
+        # register/again  overlay.charter:606
         after = replace(
             self,
             below_shutdown_offset=below_after_registering(broker, self.below_shutdown_offset),

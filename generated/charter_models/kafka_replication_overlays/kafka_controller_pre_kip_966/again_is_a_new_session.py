@@ -15,7 +15,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from charter_models.prelude import Map, Outcome, bump
+from charter_models.prelude import Map, Outcome, Undefined, bump
 from charter_models.sibling import begin, instead_of
 
 if TYPE_CHECKING:
@@ -34,11 +34,11 @@ if TYPE_CHECKING:
         reassignment_done,
     )
 
-begin(__name__, "charter_models.kafka_replication.controller", "d90323c7f7f759eff15a")
+begin(__name__, "charter_models.kafka_replication.controller", "84e70ffecf4717de6147")
 
 CHANGES = "alter_partition reassign register"
 VARIANT = "pre_kip_966"
-SPEC_DIGEST = "c5e928d40ab8e6cc04e0"
+SPEC_DIGEST = "3a2a8cf1eb935f5b351a"
 
 
 def default_config() -> Config:
@@ -64,7 +64,7 @@ def leaders_after(
 ) -> frozenset[Broker]:
     """Once its partition changes for another reason, an active broker leads.
 
-    overlay.charter:554
+    overlay.charter:541
     """
     return replaced_leaders_after(
         replace(p, leader=None) if p.leader is not None and p.leader not in able else p,
@@ -98,6 +98,8 @@ class Changed(Controller):
         restarted: bool,
         previous_epoch: BrokerEpoch | None,
     ) -> list[Outcome[Controller, Reply]]:
+        if broken := self.register_breaks(broker, restarted, previous_epoch):
+            raise Undefined(f"register happens where its assumption is false: `{broken}`")
         allowed: list[Outcome[Controller, Reply]] = []
 
         known = self.registration[broker]
@@ -106,7 +108,7 @@ class Changed(Controller):
             broker, Registration(epoch=epoch, fenced=True, shutting_down=False)
         )
 
-        # register/duplicate  20-controller.charter:48  S2 §6.5.1, DOC Protocol errors:
+        # register/duplicate  20-controller.charter:55  S2 §6.5.1, DOC Protocol errors:
         # DUPLICATE_BROKER_REGISTRATION
         # Another process of the broker is registered, and not fenced: it gets a new broker epoch
         # only once that one has been fenced.
@@ -118,7 +120,7 @@ class Changed(Controller):
                 "register/duplicate", Rejected(Error.DUPLICATE_BROKER_REGISTRATION), self
             ))
 
-        # register/session_lives  20-controller.charter:53
+        # register/session_lives  20-controller.charter:60
         # The broker is fenced, but its registration has not expired, as far as the controller
         # knows. The texts do not say whether it waits for that.
         if (
@@ -130,7 +132,7 @@ class Changed(Controller):
                 "register/session_lives", Rejected(Error.DUPLICATE_BROKER_REGISTRATION), self
             ))
 
-        # register/clean  20-controller.charter:59  S0 §5.2, KIP 966
+        # register/clean  20-controller.charter:66  S0 §5.2, KIP 966
         if (
             known is not None and known.fenced  # fenced
             and restarted  # other_process
@@ -138,7 +140,7 @@ class Changed(Controller):
         ):
             allowed += self._register_clean(broker, epoch, registered_now)
 
-        # register/unclean  20-controller.charter:74  S0 §5.2, S1 How it works, S2 §6.5.1, S2 §6.2
+        # register/unclean  20-controller.charter:81  S0 §5.2, S1 How it works, S2 §6.5.1, S2 §6.2
         if (
             (known is None or (known.fenced and restarted))  # fenced
             and (known is None or previous_epoch != known.epoch)  # other_session
@@ -147,7 +149,7 @@ class Changed(Controller):
         if allowed:
             return allowed
 
-        # register/again  overlay.charter:545
+        # register/again  overlay.charter:532
         after = replace(
             self,
             below_shutdown_offset=below_after_registering(broker, self.below_shutdown_offset),

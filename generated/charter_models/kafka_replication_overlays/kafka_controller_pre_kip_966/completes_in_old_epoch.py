@@ -35,11 +35,11 @@ if TYPE_CHECKING:
         with_last_known_elr,
     )
 
-begin(__name__, "charter_models.kafka_replication.controller", "d90323c7f7f759eff15a")
+begin(__name__, "charter_models.kafka_replication.controller", "84e70ffecf4717de6147")
 
 CHANGES = "alter_partition reassign"
 VARIANT = "pre_kip_966"
-SPEC_DIGEST = "153bf640d92e533305db"
+SPEC_DIGEST = "15f556734013ebd3721e"
 
 
 def default_config() -> Config:

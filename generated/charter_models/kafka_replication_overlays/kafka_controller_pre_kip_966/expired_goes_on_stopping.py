@@ -14,7 +14,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from charter_models.prelude import Map, Outcome, each_or_none, value
+from charter_models.prelude import Map, Outcome, Undefined, each_or_none, value
 from charter_models.sibling import begin, instead_of
 
 if TYPE_CHECKING:
@@ -36,11 +36,11 @@ if TYPE_CHECKING:
         new_leaders,
     )
 
-begin(__name__, "charter_models.kafka_replication.controller", "d90323c7f7f759eff15a")
+begin(__name__, "charter_models.kafka_replication.controller", "84e70ffecf4717de6147")
 
 CHANGES = "heartbeat"
 VARIANT = "pre_kip_966"
-SPEC_DIGEST = "9ddd395562f4eb45da70"
+SPEC_DIGEST = "f21f02750e792c78f2fb"
 
 
 def default_config() -> Config:
@@ -62,15 +62,17 @@ class Changed(Controller):
         want_fence: bool,
         want_shut_down: bool,
     ) -> list[Outcome[Controller, Reply]]:
+        if broken := self.heartbeat_breaks(broker, epoch, caught_up, want_fence, want_shut_down):
+            raise Undefined(f"heartbeat happens where its assumption is false: `{broken}`")
         allowed: list[Outcome[Controller, Reply]] = []
 
         known = self.registration[broker]
 
-        # heartbeat/unregistered  20-controller.charter:113
+        # heartbeat/unregistered  20-controller.charter:124
         if known is None:  # unknown
             allowed += self._heartbeat_unregistered()
 
-        # heartbeat/stale_epoch  20-controller.charter:117  S2 §6.5.1
+        # heartbeat/stale_epoch  20-controller.charter:128  S2 §6.5.1
         if (
             known is not None  # known
             and known.epoch != epoch  # other_session
@@ -84,7 +86,7 @@ class Changed(Controller):
         now = value(known)
         below = below_after_report(self.world, broker, caught_up, self.below_shutdown_offset)
 
-        # heartbeat/stays_fenced  20-controller.charter:123  MODEL §8.1
+        # heartbeat/stays_fenced  20-controller.charter:134  MODEL §8.1
         if (
             now.fenced and self.below_shutdown_offset[broker] is None  # fenced
             and (want_fence or not caught_up)  # staying
@@ -97,27 +99,27 @@ class Changed(Controller):
                 after,
             )]
 
-        # heartbeat/stops_fenced  20-controller.charter:134  MODEL §8.3
+        # heartbeat/stops_fenced  20-controller.charter:145  MODEL §8.3
         if (
             now.fenced and self.below_shutdown_offset[broker] is None  # fenced
             and want_shut_down  # stopping
         ):
             return self._heartbeat_stops_fenced(broker, caught_up, below)
 
-        # heartbeat/unfenced  20-controller.charter:143  S1 How it works, MODEL §8.1, S2 §6.5.1
+        # heartbeat/unfenced  20-controller.charter:154  S1 How it works, MODEL §8.1, S2 §6.5.1
         if now.fenced and self.below_shutdown_offset[broker] is None:  # fenced
             return self._heartbeat_unfenced(broker, caught_up, now)
 
         fenced_now = self.registration.put(broker, replace(now, fenced=True))
 
-        # heartbeat/fenced  20-controller.charter:156  MODEL §8.1
+        # heartbeat/fenced  20-controller.charter:167  MODEL §8.1
         if (
             want_fence  # asked
             and not now.shutting_down  # running
         ):
             return self._heartbeat_fenced(broker, caught_up, want_shut_down, below, fenced_now)
 
-        # heartbeat/runs  20-controller.charter:164  MODEL §8.1
+        # heartbeat/runs  20-controller.charter:175  MODEL §8.1
         if (
             not want_shut_down  # staying
             and not now.shutting_down  # healthy
@@ -131,7 +133,7 @@ class Changed(Controller):
 
         leads = any(is_leader(self.partition[t], broker) for t in self.world.topics)
 
-        # heartbeat/begins_shutdown  20-controller.charter:172  S3 Preferred leader and leader
+        # heartbeat/begins_shutdown  20-controller.charter:183  S3 Preferred leader and leader
         # failover, MODEL §8.3
         if (
             want_shut_down  # asked
@@ -141,7 +143,7 @@ class Changed(Controller):
 
         others = active(self.world, self.registration) - {broker}
 
-        # heartbeat/shuts_down  overlay.charter:578
+        # heartbeat/shuts_down  overlay.charter:565
         if (
             not leads  # idle
             # all_know
@@ -149,7 +151,7 @@ class Changed(Controller):
         ):
             allowed += self._heartbeat_shuts_down(broker, caught_up, below, fenced_now)
 
-        # heartbeat/waits_unsure  overlay.charter:587
+        # heartbeat/waits_unsure  overlay.charter:574
         if (
             now.shutting_down  # stopping
             and self.below_shutdown_offset[broker] is None  # unsure
@@ -161,7 +163,7 @@ class Changed(Controller):
                 after,
             ))
 
-        # heartbeat/fenced_unsure  20-controller.charter:205
+        # heartbeat/fenced_unsure  20-controller.charter:215
         if (
             now.shutting_down  # stopping
             and self.below_shutdown_offset[broker] is None  # unsure
@@ -173,7 +175,7 @@ class Changed(Controller):
         if allowed:
             return allowed
 
-        # heartbeat/waits  overlay.charter:593
+        # heartbeat/waits  overlay.charter:580
         after = replace(self, below_shutdown_offset=below, expired=self.expired - {broker})
         return [Outcome(
             "heartbeat/waits",
@@ -188,7 +190,7 @@ class Changed(Controller):
         below: Map[Broker, frozenset[Broker] | None],
         fenced_now: Map[Broker, Registration | None],
     ) -> list[Outcome[Controller, Reply]]:
-        """heartbeat/shuts_down  overlay.charter:578"""
+        """heartbeat/shuts_down  overlay.charter:565"""
         allowed: list[Outcome[Controller, Reply]] = []
         for leader in each_or_none(new_leaders(
             self.world, broker, frozenset(), self.partition, fenced_now, self.config

@@ -11,7 +11,6 @@ Applied:
     any_change_does_all
     cancels_below_min_isr
     cancels_to_first_replica
-    elects_while_shutting_down
     overridden_additions_are_replicas
     overridden_reassignment_lingers
     forgets_who_is_stopping
@@ -35,6 +34,7 @@ from typing import TYPE_CHECKING
 from charter_models.prelude import (
     Map,
     Outcome,
+    Undefined,
     bump,
     each,
     each_or_none,
@@ -72,21 +72,19 @@ if TYPE_CHECKING:
         candidates,
         electable_by_order,
         elected,
-        elected_if_leaderless,
         eligible_after,
         is_leader,
         leader_and_isr_updates,
-        leaders_if_leaderless,
         new_leaders,
         touched,
         with_last_known_elr,
         without_unclean_election,
     )
 
-begin(__name__, "charter_models.kafka_replication.controller", "d90323c7f7f759eff15a")
+begin(__name__, "charter_models.kafka_replication.controller", "84e70ffecf4717de6147")
 
 VARIANT = "pre_kip_966"
-SPEC_DIGEST = "81e02fb1efb07cf97e33"
+SPEC_DIGEST = "42eb242a4eadfce1e16d"
 
 
 def default_config() -> Config:
@@ -120,7 +118,7 @@ def electable(
 ) -> frozenset[Broker]:
     """Also called `electAnyLeader`.
 
-    overlay.charter:643  JIRA KAFKA-12670
+    overlay.charter:630  JIRA KAFKA-12670
     """
     return replaced_electable(p, replicas, isr, suspect, able, config) & isr
 
@@ -204,7 +202,7 @@ def without_epoch(
     isr: frozenset[Broker],
     isr_epochs: Map[Broker, BrokerEpoch | None],
 ) -> frozenset[Broker]:
-    """overlay.charter:694  KIP 903"""
+    """overlay.charter:681  KIP 903"""
     return frozenset()
 
 
@@ -226,7 +224,7 @@ def leaders_after(
 ) -> frozenset[Broker]:
     """Once its partition changes for another reason, an active broker leads.
 
-    overlay.charter:554
+    overlay.charter:541
     """
     return replaced_leaders_after(
         replace(p, leader=None) if p.leader is not None and p.leader not in able else p,
@@ -279,7 +277,7 @@ def without_broker(
 ) -> Partition | None:
     """One starts, too, where the last member would have left and stays.
 
-    overlay.charter:666  JIRA KAFKA-15021
+    overlay.charter:653  JIRA KAFKA-15021
     """
     if slot is None:
         return None
@@ -316,7 +314,7 @@ def replaced_with_reassignment_2(
 ) -> Partition:
     """Also called `PartitionReassignmentReplicas`.
 
-    overlay.charter:436
+    overlay.charter:423
     """
     return replace(
         replaced_with_reassignment(p, target, leaving),
@@ -333,7 +331,7 @@ def with_reassignment(
 ) -> Partition:
     """Also called `PartitionReassignmentReplicas`.
 
-    overlay.charter:450
+    overlay.charter:437
     """
     return replace(
         replaced_with_reassignment_2(p, target, leaving),
@@ -347,7 +345,7 @@ def with_reassignment(
 
 
 def leaving_replicas(p: Partition, target: tuple[Broker, ...]) -> frozenset[Broker]:
-    """overlay.charter:434"""
+    """overlay.charter:421"""
     return frozenset(p.replicas) - frozenset(target)
 
 
@@ -356,7 +354,7 @@ def below_after_unfencing(
     broker: Broker,
     below_shutdown_offset: Map[Broker, frozenset[Broker] | None],
 ) -> Map[Broker, frozenset[Broker] | None]:
-    """overlay.charter:606"""
+    """overlay.charter:593"""
     return Map({
         b: s - {broker} if (s := below_shutdown_offset[b]) is not None else None
         for b in world.brokers
@@ -442,6 +440,8 @@ class Changed(Controller):
         restarted: bool,
         previous_epoch: BrokerEpoch | None,
     ) -> list[Outcome[Controller, Reply]]:
+        if broken := self.register_breaks(broker, restarted, previous_epoch):
+            raise Undefined(f"register happens where its assumption is false: `{broken}`")
         allowed: list[Outcome[Controller, Reply]] = []
 
         known = self.registration[broker]
@@ -450,7 +450,7 @@ class Changed(Controller):
             broker, Registration(epoch=epoch, fenced=True, shutting_down=False)
         )
 
-        # register/duplicate  20-controller.charter:48  S2 §6.5.1, DOC Protocol errors:
+        # register/duplicate  20-controller.charter:55  S2 §6.5.1, DOC Protocol errors:
         # DUPLICATE_BROKER_REGISTRATION
         # Another process of the broker is registered, and not fenced: it gets a new broker epoch
         # only once that one has been fenced.
@@ -462,7 +462,7 @@ class Changed(Controller):
                 "register/duplicate", Rejected(Error.DUPLICATE_BROKER_REGISTRATION), self
             ))
 
-        # register/session_lives  20-controller.charter:53
+        # register/session_lives  20-controller.charter:60
         # The broker is fenced, but its registration has not expired, as far as the controller
         # knows. The texts do not say whether it waits for that.
         if (
@@ -474,7 +474,7 @@ class Changed(Controller):
                 "register/session_lives", Rejected(Error.DUPLICATE_BROKER_REGISTRATION), self
             ))
 
-        # register/clean  20-controller.charter:59  S0 §5.2, KIP 966
+        # register/clean  20-controller.charter:66  S0 §5.2, KIP 966
         # Its last session ended with a clean shutdown: it has lost no records.
         if (
             known is not None and known.fenced  # fenced
@@ -490,7 +490,7 @@ class Changed(Controller):
             )
             allowed.append(Outcome("register/clean", Registered(epoch), after))
 
-        # register/unclean  20-controller.charter:74  S0 §5.2, S1 How it works, S2 §6.5.1, S2 §6.2
+        # register/unclean  20-controller.charter:81  S0 §5.2, S1 How it works, S2 §6.5.1, S2 §6.2
         # An unclean shutdown, or a broker that the controller does not know: it may have lost
         # records.
         if (
@@ -508,7 +508,7 @@ class Changed(Controller):
         if allowed:
             return allowed
 
-        # register/again  overlay.charter:545
+        # register/again  overlay.charter:532
         after = replace(
             self,
             below_shutdown_offset=below_after_registering(broker, self.below_shutdown_offset),
@@ -526,15 +526,17 @@ class Changed(Controller):
         want_fence: bool,
         want_shut_down: bool,
     ) -> list[Outcome[Controller, Reply]]:
+        if broken := self.heartbeat_breaks(broker, epoch, caught_up, want_fence, want_shut_down):
+            raise Undefined(f"heartbeat happens where its assumption is false: `{broken}`")
         allowed: list[Outcome[Controller, Reply]] = []
 
         known = self.registration[broker]
 
-        # heartbeat/unregistered  20-controller.charter:113
+        # heartbeat/unregistered  20-controller.charter:124
         if known is None:  # unknown
             allowed += self._heartbeat_unregistered()
 
-        # heartbeat/stale_epoch  20-controller.charter:117  S2 §6.5.1
+        # heartbeat/stale_epoch  20-controller.charter:128  S2 §6.5.1
         if (
             known is not None  # known
             and known.epoch != epoch  # other_session
@@ -548,7 +550,7 @@ class Changed(Controller):
         now = value(known)
         below = below_after_report(self.world, broker, caught_up, self.below_shutdown_offset)
 
-        # heartbeat/stays_fenced  20-controller.charter:123  MODEL §8.1
+        # heartbeat/stays_fenced  20-controller.charter:134  MODEL §8.1
         if (
             now.fenced and self.below_shutdown_offset[broker] is None  # fenced
             and (want_fence or not caught_up)  # staying
@@ -561,27 +563,27 @@ class Changed(Controller):
                 after,
             )]
 
-        # heartbeat/stops_fenced  20-controller.charter:134  MODEL §8.3
+        # heartbeat/stops_fenced  20-controller.charter:145  MODEL §8.3
         if (
             now.fenced and self.below_shutdown_offset[broker] is None  # fenced
             and want_shut_down  # stopping
         ):
             return self._heartbeat_stops_fenced(broker, caught_up, below)
 
-        # heartbeat/unfenced  20-controller.charter:143  S1 How it works, MODEL §8.1, S2 §6.5.1
+        # heartbeat/unfenced  20-controller.charter:154  S1 How it works, MODEL §8.1, S2 §6.5.1
         if now.fenced and self.below_shutdown_offset[broker] is None:  # fenced
             return self._heartbeat_unfenced(broker, caught_up, now)
 
         fenced_now = self.registration.put(broker, replace(now, fenced=True))
 
-        # heartbeat/fenced  20-controller.charter:156  MODEL §8.1
+        # heartbeat/fenced  20-controller.charter:167  MODEL §8.1
         if (
             want_fence  # asked
             and (not now.shutting_down or self.below_shutdown_offset[broker] is None)  # running
         ):
             return self._heartbeat_fenced(broker, caught_up, want_shut_down, below, fenced_now)
 
-        # heartbeat/runs  20-controller.charter:164  MODEL §8.1
+        # heartbeat/runs  20-controller.charter:175  MODEL §8.1
         if (
             not want_shut_down  # staying
             and not now.shutting_down  # healthy
@@ -595,7 +597,7 @@ class Changed(Controller):
 
         leads = any(is_leader(self.partition[t], broker) for t in self.world.topics)
 
-        # heartbeat/begins_shutdown  20-controller.charter:172  S3 Preferred leader and leader
+        # heartbeat/begins_shutdown  20-controller.charter:183  S3 Preferred leader and leader
         # failover, MODEL §8.3
         if (
             want_shut_down  # asked
@@ -605,7 +607,7 @@ class Changed(Controller):
 
         others = active(self.world, self.registration) - {broker}
 
-        # heartbeat/shuts_down  overlay.charter:578
+        # heartbeat/shuts_down  overlay.charter:565
         if (
             not leads  # idle
             and (
@@ -625,7 +627,7 @@ class Changed(Controller):
         ):
             allowed += self._heartbeat_shuts_down(broker, caught_up, below, fenced_now)
 
-        # heartbeat/waits_unsure  overlay.charter:587
+        # heartbeat/waits_unsure  overlay.charter:574
         if (
             now.shutting_down  # stopping
             and (
@@ -640,7 +642,7 @@ class Changed(Controller):
                 after,
             ))
 
-        # heartbeat/fenced_unsure  20-controller.charter:205
+        # heartbeat/fenced_unsure  20-controller.charter:215
         if (
             now.shutting_down  # stopping
             and self.below_shutdown_offset[broker] is None  # unsure
@@ -652,46 +654,13 @@ class Changed(Controller):
         if allowed:
             return allowed
 
-        # heartbeat/waits  overlay.charter:593
+        # heartbeat/waits  overlay.charter:580
         after = replace(self, below_shutdown_offset=below, expired=self.expired - {broker})
         return [Outcome(
             "heartbeat/waits",
             Alive(caught_up=caught_up, fenced=False, should_shut_down=False),
             after,
         )]
-
-    def _heartbeat_unfenced(
-        self,
-        broker: Broker,
-        caught_up: bool,
-        now: Registration,
-    ) -> list[Outcome[Controller, Reply]]:
-        allowed: list[Outcome[Controller, Reply]] = []
-        unfenced_now = self.registration.put(broker, replace(now, fenced=False))
-        for leader in each({
-            t: one_or_none(leaders_if_leaderless(
-                self.partition[t], active(self.world, unfenced_now) | {broker}, self.config
-            ))
-            for t in self.world.topics
-        }):
-            after = replace(
-                self,
-                partition=Map({
-                    t: elected_if_leaderless(self.partition[t], leader[t], self.config)
-                    for t in self.world.topics
-                }),
-                registration=unfenced_now,
-                below_shutdown_offset=below_after_unfencing(
-                    self.world, broker, self.below_shutdown_offset
-                ),
-                expired=self.expired - {broker},
-            )
-            allowed.append(Outcome(
-                "heartbeat/unfenced",
-                Alive(caught_up=caught_up, fenced=False, should_shut_down=False),
-                after,
-            ))
-        return allowed
 
     def _heartbeat_shuts_down(
         self,
@@ -700,7 +669,7 @@ class Changed(Controller):
         below: Map[Broker, frozenset[Broker] | None],
         fenced_now: Map[Broker, Registration | None],
     ) -> list[Outcome[Controller, Reply]]:
-        """heartbeat/shuts_down  overlay.charter:578"""
+        """heartbeat/shuts_down  overlay.charter:565"""
         allowed: list[Outcome[Controller, Reply]] = []
         for leader in each_or_none(new_leaders(
             self.world, broker, frozenset(), self.partition, fenced_now, self.config
@@ -722,7 +691,7 @@ class Changed(Controller):
         return allowed
 
     def unregister(self, broker: Broker) -> list[Outcome[Controller, Reply]]:
-        # unregister/unknown  20-controller.charter:262  DOC Protocol errors:
+        # unregister/unknown  20-controller.charter:272  DOC Protocol errors:
         # BROKER_ID_NOT_REGISTERED
         if self.registration[broker] is None:  # absent
             return [Outcome("unregister/unknown", Rejected(Error.BROKER_ID_NOT_REGISTERED), self)]
@@ -779,6 +748,17 @@ class Changed(Controller):
         isr_epochs: Map[Broker, BrokerEpoch | None],
         recovering: bool,
     ) -> list[Outcome[Controller, Reply]]:
+        if broken := self.alter_partition_breaks(
+            from_,
+            broker_epoch,
+            topic_id,
+            leader_epoch,
+            partition_epoch,
+            isr,
+            isr_epochs,
+            recovering,
+        ):
+            raise Undefined(f"alter_partition happens where its assumption is false: `{broken}`")
         allowed: list[Outcome[Controller, Reply]] = []
 
         at_ = frozenset(
@@ -788,49 +768,49 @@ class Changed(Controller):
         )
         found: Partition | None = None if not at_ else self.partition[only(at_)]
 
-        # alter_partition/stale_broker_epoch  20-controller.charter:310  S2 §6.5.1
+        # alter_partition/stale_broker_epoch  20-controller.charter:330  S2 §6.5.1
         # unknown_session
         if (registration := self.registration[from_]) is None or registration.epoch != broker_epoch:
             allowed.append(Outcome(
                 "alter_partition/stale_broker_epoch", Rejected(Error.STALE_BROKER_EPOCH), self
             ))
 
-        # alter_partition/unknown_topic  20-controller.charter:314  DOC Protocol errors:
+        # alter_partition/unknown_topic  20-controller.charter:334  DOC Protocol errors:
         # UNKNOWN_TOPIC_ID
         if found is None:  # absent
             allowed.append(Outcome(
                 "alter_partition/unknown_topic", Rejected(Error.UNKNOWN_TOPIC_ID), self
             ))
 
-        # alter_partition/not_leader  20-controller.charter:317  S2 §6.3, MODEL §2.9
+        # alter_partition/not_leader  20-controller.charter:337  S2 §6.3, MODEL §2.9
         if (
             found is not None  # known
             and found.leader != from_  # other
         ):
             allowed += self._alter_partition_not_leader()
 
-        # alter_partition/other_leader_epoch  20-controller.charter:324  S2 §6.3
+        # alter_partition/other_leader_epoch  20-controller.charter:344  S2 §6.3
         if (
             found is not None  # known
             and found.leader_epoch != leader_epoch  # other
         ):
             allowed += self._alter_partition_other_leader_epoch()
 
-        # alter_partition/other_partition_epoch  20-controller.charter:331  S2 §6.3
+        # alter_partition/other_partition_epoch  20-controller.charter:351  S2 §6.3
         if (
             found is not None  # known
             and found.partition_epoch != partition_epoch  # other
         ):
             allowed += self._alter_partition_other_partition_epoch()
 
-        # alter_partition/impossible_isr  20-controller.charter:338
+        # alter_partition/impossible_isr  20-controller.charter:358
         if (
             found is not None  # known
             and (not isr <= frozenset(found.replicas) or from_ not in isr)  # senseless
         ):
             allowed += self._alter_partition_impossible_isr()
 
-        # alter_partition/impossible_recovery  20-controller.charter:346  KIP 704
+        # alter_partition/impossible_recovery  20-controller.charter:366  KIP 704
         if (
             found is not None  # known
             # senseless
@@ -838,13 +818,13 @@ class Changed(Controller):
         ):
             allowed += self._alter_partition_impossible_recovery()
 
-        # alter_partition/ineligible_replica  20-controller.charter:353  S2 §6.5.1, KIP 841, KIP 903
+        # alter_partition/ineligible_replica  20-controller.charter:373  S2 §6.5.1, KIP 841, KIP 903
         if any(r not in active(self.world, self.registration) for r in isr):  # unfit
             allowed.append(Outcome(
                 "alter_partition/ineligible_replica", Rejected(Error.INELIGIBLE_REPLICA), self
             ))
 
-        # alter_partition/epoch_missing  20-controller.charter:360  S2 §6.5.1, MODEL §2.9
+        # alter_partition/epoch_missing  20-controller.charter:380  S2 §6.5.1, MODEL §2.9
         if (
             found is not None  # known
             and len(without_epoch(found, isr, isr_epochs)) > 0  # unsure
@@ -856,7 +836,7 @@ class Changed(Controller):
         p = value(found)
         topic = only(at_)
 
-        # alter_partition/completed_for_another  20-controller.charter:370  MODEL §4.2, S2 §6.7, DOC
+        # alter_partition/completed_for_another  20-controller.charter:390  MODEL §4.2, S2 §6.7, DOC
         # Protocol errors: NEW_LEADER_ELECTED
         if (
             reassignment_done(p, isr, self.config)  # complete
@@ -864,11 +844,11 @@ class Changed(Controller):
         ):
             return self._alter_partition_completed_for_another(isr, recovering, p, topic)
 
-        # alter_partition/completed  20-controller.charter:383  MODEL §4.2, S2 §6.7
+        # alter_partition/completed  20-controller.charter:403  MODEL §4.2, S2 §6.7
         if reassignment_done(p, isr, self.config):  # complete
             return self._alter_partition_completed(isr, recovering, p, topic)
 
-        # alter_partition/committed  20-controller.charter:395  S2 §6.5.2, S1 Case E, S1 Case F, S1
+        # alter_partition/committed  20-controller.charter:415  S2 §6.5.2, S1 Case E, S1 Case F, S1
         # Case G
         return self._alter_partition_committed(isr, recovering, p, topic)
 
@@ -878,7 +858,7 @@ class Changed(Controller):
         able = active(self.world, self.registration)
         p = self.partition[topic]
 
-        # elect_leader/unknown  20-controller.charter:413  DOC Protocol errors:
+        # elect_leader/unknown  20-controller.charter:433  DOC Protocol errors:
         # UNKNOWN_TOPIC_OR_PARTITION
         if p is None:  # absent
             return [Outcome(
@@ -887,7 +867,7 @@ class Changed(Controller):
 
         preferred = value(first(p.replicas))
 
-        # elect_leader/not_needed  20-controller.charter:418  DOC Protocol errors:
+        # elect_leader/not_needed  20-controller.charter:438  DOC Protocol errors:
         # ELECTION_NOT_NEEDED
         if p.leader is not None if unclean else p.leader == preferred:  # content
             return [Outcome("elect_leader/not_needed", Rejected(Error.ELECTION_NOT_NEEDED), self)]
@@ -916,7 +896,7 @@ class Changed(Controller):
         if not electable_by_order(p, able, self.config):  # empty
             return self._elect_leader_nobody(topic, p)
 
-        # elect_leader/elected  20-controller.charter:440  S3 Unclean leader election
+        # elect_leader/elected  20-controller.charter:460  S3 Unclean leader election
         return self._elect_leader_elected(topic, able, p)
 
     def _elect_leader_preferred_unavailable(
@@ -1017,14 +997,14 @@ class Changed(Controller):
     def cancel_reassignment(self, topic: Topic) -> list[Outcome[Controller, Reply]]:
         p = self.partition[topic]
 
-        # cancel_reassignment/unknown  20-controller.charter:556  DOC Protocol errors:
+        # cancel_reassignment/unknown  20-controller.charter:576  DOC Protocol errors:
         # UNKNOWN_TOPIC_OR_PARTITION
         if p is None:  # absent
             return [Outcome(
                 "cancel_reassignment/unknown", Rejected(Error.UNKNOWN_TOPIC_OR_PARTITION), self
             )]
 
-        # cancel_reassignment/none_in_progress  20-controller.charter:560  DOC Protocol errors:
+        # cancel_reassignment/none_in_progress  20-controller.charter:580  DOC Protocol errors:
         # NO_REASSIGNMENT_IN_PROGRESS
         if not p.adding | p.removing:  # settled
             return [Outcome(
@@ -1041,7 +1021,7 @@ class Changed(Controller):
             else frozenset(b for b in frozenset(original) if first(original) == b)
         )
 
-        # cancel_reassignment/too_few  20-controller.charter:567  MODEL §4.5, S1 The Last Replica
+        # cancel_reassignment/too_few  20-controller.charter:587  MODEL §4.5, S1 The Last Replica
         # Standing issue
         # Without ELR the ISR keeps its last member: somebody has to be in sync, or to be elected.
         if (
@@ -1056,7 +1036,7 @@ class Changed(Controller):
                 "cancel_reassignment/too_few", Rejected(Error.INVALID_REPLICA_ASSIGNMENT), self
             )]
 
-        # cancel_reassignment/reverted  20-controller.charter:573  MODEL §4.5
+        # cancel_reassignment/reverted  20-controller.charter:593  MODEL §4.5
         return self._cancel_reassignment_reverted(topic, p, able, original, isr)
 
     def set_elr(self, enabled: bool) -> list[Outcome[Controller, Reply]]:

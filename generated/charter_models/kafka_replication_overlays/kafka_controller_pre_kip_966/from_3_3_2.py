@@ -11,7 +11,6 @@ Applied:
     any_change_does_all
     cancels_below_min_isr
     cancels_to_first_replica
-    elects_while_shutting_down
     overridden_additions_are_replicas
     overridden_reassignment_lingers
     forgets_who_is_stopping
@@ -31,7 +30,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from charter_models.prelude import Outcome, value
+from charter_models.prelude import Outcome, Undefined, value
 from charter_models.sibling import go_on, instead_of
 
 if TYPE_CHECKING:
@@ -54,10 +53,10 @@ if TYPE_CHECKING:
 go_on(
     __name__,
     "charter_models.kafka_replication_overlays.kafka_controller_pre_kip_966.from_3_3_0",
-    "81e02fb1efb07cf97e33",
+    "42eb242a4eadfce1e16d",
 )
 
-SPEC_DIGEST = "beecf69f5059f999a16b"
+SPEC_DIGEST = "c11eab024327ade86ff5"
 
 
 @instead_of(Controller)
@@ -74,15 +73,17 @@ class Changed2(Changed):
         want_fence: bool,
         want_shut_down: bool,
     ) -> list[Outcome[Controller, Reply]]:
+        if broken := self.heartbeat_breaks(broker, epoch, caught_up, want_fence, want_shut_down):
+            raise Undefined(f"heartbeat happens where its assumption is false: `{broken}`")
         allowed: list[Outcome[Controller, Reply]] = []
 
         known = self.registration[broker]
 
-        # heartbeat/unregistered  20-controller.charter:113
+        # heartbeat/unregistered  20-controller.charter:124
         if known is None:  # unknown
             allowed += self._heartbeat_unregistered()
 
-        # heartbeat/stale_epoch  20-controller.charter:117  S2 §6.5.1
+        # heartbeat/stale_epoch  20-controller.charter:128  S2 §6.5.1
         if (
             known is not None  # known
             and known.epoch != epoch  # other_session
@@ -96,7 +97,7 @@ class Changed2(Changed):
         now = value(known)
         below = below_after_report(self.world, broker, caught_up, self.below_shutdown_offset)
 
-        # heartbeat/stays_fenced  20-controller.charter:123  MODEL §8.1
+        # heartbeat/stays_fenced  20-controller.charter:134  MODEL §8.1
         if (
             now.fenced and self.below_shutdown_offset[broker] is None  # fenced
             and (want_fence or not caught_up)  # staying
@@ -109,27 +110,27 @@ class Changed2(Changed):
                 after,
             )]
 
-        # heartbeat/stops_fenced  20-controller.charter:134  MODEL §8.3
+        # heartbeat/stops_fenced  20-controller.charter:145  MODEL §8.3
         if (
             now.fenced and self.below_shutdown_offset[broker] is None  # fenced
             and want_shut_down  # stopping
         ):
             return self._heartbeat_stops_fenced(broker, caught_up, below)
 
-        # heartbeat/unfenced  20-controller.charter:143  S1 How it works, MODEL §8.1, S2 §6.5.1
+        # heartbeat/unfenced  20-controller.charter:154  S1 How it works, MODEL §8.1, S2 §6.5.1
         if now.fenced and self.below_shutdown_offset[broker] is None:  # fenced
             return self._heartbeat_unfenced(broker, caught_up, now)
 
         fenced_now = self.registration.put(broker, replace(now, fenced=True))
 
-        # heartbeat/fenced  20-controller.charter:156  MODEL §8.1
+        # heartbeat/fenced  20-controller.charter:167  MODEL §8.1
         if (
             want_fence  # asked
             and (not now.shutting_down or self.below_shutdown_offset[broker] is None)  # running
         ):
             return self._heartbeat_fenced(broker, caught_up, want_shut_down, below, fenced_now)
 
-        # heartbeat/runs  20-controller.charter:164  MODEL §8.1
+        # heartbeat/runs  20-controller.charter:175  MODEL §8.1
         if (
             not want_shut_down  # staying
             and not now.shutting_down  # healthy
@@ -143,7 +144,7 @@ class Changed2(Changed):
 
         leads = any(is_leader(self.partition[t], broker) for t in self.world.topics)
 
-        # heartbeat/begins_shutdown  20-controller.charter:172  S3 Preferred leader and leader
+        # heartbeat/begins_shutdown  20-controller.charter:183  S3 Preferred leader and leader
         # failover, MODEL §8.3
         if (
             want_shut_down  # asked
@@ -153,7 +154,7 @@ class Changed2(Changed):
 
         others = active(self.world, self.registration) - {broker}
 
-        # heartbeat/shuts_down  overlay.charter:578
+        # heartbeat/shuts_down  overlay.charter:565
         if (
             not leads  # idle
             and (
@@ -173,7 +174,7 @@ class Changed2(Changed):
         ):
             allowed += self._heartbeat_shuts_down(broker, caught_up, below, fenced_now)
 
-        # heartbeat/waits_unsure  overlay.charter:587
+        # heartbeat/waits_unsure  overlay.charter:574
         if (
             now.shutting_down  # stopping
             and self.below_shutdown_offset[broker] is None  # unsure
@@ -185,7 +186,7 @@ class Changed2(Changed):
                 after,
             ))
 
-        # heartbeat/fenced_unsure  20-controller.charter:205
+        # heartbeat/fenced_unsure  20-controller.charter:215
         if (
             now.shutting_down  # stopping
             and self.below_shutdown_offset[broker] is None  # unsure
@@ -197,7 +198,7 @@ class Changed2(Changed):
         if allowed:
             return allowed
 
-        # heartbeat/waits  overlay.charter:593
+        # heartbeat/waits  overlay.charter:580
         after = replace(self, below_shutdown_offset=below, expired=self.expired - {broker})
         return [Outcome(
             "heartbeat/waits",

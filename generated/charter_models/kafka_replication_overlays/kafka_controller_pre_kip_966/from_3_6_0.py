@@ -11,7 +11,6 @@ Applied:
     any_change_does_all
     cancels_below_min_isr
     cancels_to_first_replica
-    elects_while_shutting_down
     overridden_additions_are_replicas
     overridden_reassignment_lingers
     forgets_who_is_stopping
@@ -43,10 +42,10 @@ if TYPE_CHECKING:
 go_on(
     __name__,
     "charter_models.kafka_replication_overlays.kafka_controller_pre_kip_966.from_3_5_0",
-    "260997442bc4482ebc59",
+    "0ac98201ab1dce40d487",
 )
 
-SPEC_DIGEST = "8bff55758468a4936231"
+SPEC_DIGEST = "47474996609298a1b494"
 
 
 def bumped(p: Partition, next_: Partition) -> Partition:

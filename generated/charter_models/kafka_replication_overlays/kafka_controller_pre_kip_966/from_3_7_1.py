@@ -11,7 +11,6 @@ Applied:
     any_change_does_all
     cancels_below_min_isr
     cancels_to_first_replica
-    elects_while_shutting_down
     overridden_additions_are_replicas
     overridden_reassignment_lingers
     forgets_who_is_stopping
@@ -28,7 +27,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from charter_models.prelude import Outcome, bump, value
+from charter_models.prelude import Outcome, Undefined, bump, value
 from charter_models.sibling import go_on, instead_of
 
 if TYPE_CHECKING:
@@ -55,10 +54,10 @@ if TYPE_CHECKING:
 go_on(
     __name__,
     "charter_models.kafka_replication_overlays.kafka_controller_pre_kip_966.from_3_7_0",
-    "cef73557e866ac896e78",
+    "9751da6cd1b3457df904",
 )
 
-SPEC_DIGEST = "208fc647c449756e7803"
+SPEC_DIGEST = "e4e3bef24bef05938c0a"
 
 
 def leaders_after(
@@ -88,6 +87,8 @@ class Changed5(Changed4):
         restarted: bool,
         previous_epoch: BrokerEpoch | None,
     ) -> list[Outcome[Controller, Reply]]:
+        if broken := self.register_breaks(broker, restarted, previous_epoch):
+            raise Undefined(f"register happens where its assumption is false: `{broken}`")
         allowed: list[Outcome[Controller, Reply]] = []
 
         known = self.registration[broker]
@@ -96,7 +97,7 @@ class Changed5(Changed4):
             broker, Registration(epoch=epoch, fenced=True, shutting_down=False)
         )
 
-        # register/duplicate  20-controller.charter:48  S2 §6.5.1, DOC Protocol errors:
+        # register/duplicate  20-controller.charter:55  S2 §6.5.1, DOC Protocol errors:
         # DUPLICATE_BROKER_REGISTRATION
         # Another process of the broker is registered, and not fenced: it gets a new broker epoch
         # only once that one has been fenced.
@@ -108,7 +109,7 @@ class Changed5(Changed4):
                 "register/duplicate", Rejected(Error.DUPLICATE_BROKER_REGISTRATION), self
             ))
 
-        # register/session_lives  20-controller.charter:53
+        # register/session_lives  20-controller.charter:60
         # The broker is fenced, but its registration has not expired, as far as the controller
         # knows. The texts do not say whether it waits for that.
         if (
@@ -120,7 +121,7 @@ class Changed5(Changed4):
                 "register/session_lives", Rejected(Error.DUPLICATE_BROKER_REGISTRATION), self
             ))
 
-        # register/clean  20-controller.charter:59  S0 §5.2, KIP 966
+        # register/clean  20-controller.charter:66  S0 §5.2, KIP 966
         # Its last session ended with a clean shutdown: it has lost no records.
         if (
             known is not None and known.fenced  # fenced
@@ -136,7 +137,7 @@ class Changed5(Changed4):
             )
             allowed.append(Outcome("register/clean", Registered(epoch), after))
 
-        # register/unclean  20-controller.charter:74  S0 §5.2, S1 How it works, S2 §6.5.1, S2 §6.2
+        # register/unclean  20-controller.charter:81  S0 §5.2, S1 How it works, S2 §6.5.1, S2 §6.2
         # An unclean shutdown, or a broker that the controller does not know: it may have lost
         # records.
         if (
@@ -154,7 +155,7 @@ class Changed5(Changed4):
         if allowed:
             return allowed
 
-        # register/again  overlay.charter:619
+        # register/again  overlay.charter:606
         after = replace(
             self,
             below_shutdown_offset=below_after_registering(broker, self.below_shutdown_offset),

@@ -11,7 +11,6 @@ Applied:
     any_change_does_all
     cancels_below_min_isr
     cancels_to_first_replica
-    elects_while_shutting_down
     overridden_additions_are_replicas
     overridden_reassignment_lingers
     forgets_who_is_stopping
@@ -35,10 +34,10 @@ if TYPE_CHECKING:
 go_on(
     __name__,
     "charter_models.kafka_replication_overlays.kafka_controller_pre_kip_966.from_3_7_1",
-    "208fc647c449756e7803",
+    "e4e3bef24bef05938c0a",
 )
 
-SPEC_DIGEST = "452b372efc6f759ee272"
+SPEC_DIGEST = "a18715f9da3f781a20fb"
 
 
 def reassignment_done(p: Partition, isr: frozenset[Broker], config: Config) -> bool:

@@ -11,7 +11,6 @@ Applied:
     any_change_does_all
     cancels_below_min_isr
     cancels_to_first_replica
-    elects_while_shutting_down
     overridden_additions_are_replicas
     overridden_reassignment_lingers
     forgets_who_is_stopping
@@ -26,7 +25,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from charter_models.prelude import Outcome, bump, first, keep, value
+from charter_models.prelude import Outcome, Undefined, bump, first, keep, value
 from charter_models.sibling import go_on, instead_of
 
 if TYPE_CHECKING:
@@ -55,10 +54,10 @@ if TYPE_CHECKING:
 go_on(
     __name__,
     "charter_models.kafka_replication_overlays.kafka_controller_pre_kip_966.from_3_8_0",
-    "452b372efc6f759ee272",
+    "a18715f9da3f781a20fb",
 )
 
-SPEC_DIGEST = "b92996bdeb106773c019"
+SPEC_DIGEST = "7afd94a431eb985f3fdc"
 
 
 def electable(
@@ -95,6 +94,8 @@ class Changed6(Changed5):
         restarted: bool,
         previous_epoch: BrokerEpoch | None,
     ) -> list[Outcome[Controller, Reply]]:
+        if broken := self.register_breaks(broker, restarted, previous_epoch):
+            raise Undefined(f"register happens where its assumption is false: `{broken}`")
         allowed: list[Outcome[Controller, Reply]] = []
 
         known = self.registration[broker]
@@ -103,7 +104,7 @@ class Changed6(Changed5):
             broker, Registration(epoch=epoch, fenced=True, shutting_down=False)
         )
 
-        # register/duplicate  20-controller.charter:48  S2 §6.5.1, DOC Protocol errors:
+        # register/duplicate  20-controller.charter:55  S2 §6.5.1, DOC Protocol errors:
         # DUPLICATE_BROKER_REGISTRATION
         # Another process of the broker is registered, and not fenced: it gets a new broker epoch
         # only once that one has been fenced.
@@ -115,7 +116,7 @@ class Changed6(Changed5):
                 "register/duplicate", Rejected(Error.DUPLICATE_BROKER_REGISTRATION), self
             ))
 
-        # register/session_lives  20-controller.charter:53
+        # register/session_lives  20-controller.charter:60
         # The broker is fenced, but its registration has not expired, as far as the controller
         # knows. The texts do not say whether it waits for that.
         if (
@@ -127,7 +128,7 @@ class Changed6(Changed5):
                 "register/session_lives", Rejected(Error.DUPLICATE_BROKER_REGISTRATION), self
             ))
 
-        # register/clean  20-controller.charter:59  S0 §5.2, KIP 966
+        # register/clean  20-controller.charter:66  S0 §5.2, KIP 966
         # Its last session ended with a clean shutdown: it has lost no records.
         if (
             known is not None and known.fenced  # fenced
@@ -143,7 +144,7 @@ class Changed6(Changed5):
             )
             allowed.append(Outcome("register/clean", Registered(epoch), after))
 
-        # register/unclean  20-controller.charter:74  S0 §5.2, S1 How it works, S2 §6.5.1, S2 §6.2
+        # register/unclean  20-controller.charter:81  S0 §5.2, S1 How it works, S2 §6.5.1, S2 §6.2
         # An unclean shutdown, or a broker that the controller does not know: it may have lost
         # records.
         if (
@@ -161,7 +162,7 @@ class Changed6(Changed5):
         if allowed:
             return allowed
 
-        # register/again  overlay.charter:473
+        # register/again  overlay.charter:460
         after = replace(
             self,
             below_shutdown_offset=below_after_registering(broker, self.below_shutdown_offset),
@@ -172,14 +173,14 @@ class Changed6(Changed5):
     def cancel_reassignment(self, topic: Topic) -> list[Outcome[Controller, Reply]]:
         p = self.partition[topic]
 
-        # cancel_reassignment/unknown  20-controller.charter:556  DOC Protocol errors:
+        # cancel_reassignment/unknown  20-controller.charter:576  DOC Protocol errors:
         # UNKNOWN_TOPIC_OR_PARTITION
         if p is None:  # absent
             return [Outcome(
                 "cancel_reassignment/unknown", Rejected(Error.UNKNOWN_TOPIC_OR_PARTITION), self
             )]
 
-        # cancel_reassignment/none_in_progress  20-controller.charter:560  DOC Protocol errors:
+        # cancel_reassignment/none_in_progress  20-controller.charter:580  DOC Protocol errors:
         # NO_REASSIGNMENT_IN_PROGRESS
         if not p.adding | p.removing:  # settled
             return [Outcome(
@@ -196,7 +197,7 @@ class Changed6(Changed5):
             else frozenset(b for b in frozenset(original) if first(original) == b)
         )
 
-        # cancel_reassignment/too_few  20-controller.charter:567  MODEL §4.5, S1 The Last Replica
+        # cancel_reassignment/too_few  20-controller.charter:587  MODEL §4.5, S1 The Last Replica
         # Standing issue
         # Without ELR the ISR keeps its last member: somebody has to be in sync, or to be elected.
         if (
@@ -210,5 +211,5 @@ class Changed6(Changed5):
                 "cancel_reassignment/too_few", Rejected(Error.INVALID_REPLICA_ASSIGNMENT), self
             )]
 
-        # cancel_reassignment/reverted  20-controller.charter:573  MODEL §4.5
+        # cancel_reassignment/reverted  20-controller.charter:593  MODEL §4.5
         return self._cancel_reassignment_reverted(topic, p, able, original, isr)

@@ -31,14 +31,14 @@ if TYPE_CHECKING:
         touched,
     )
 
-begin(__name__, "charter_models.kafka_replication.controller", "d90323c7f7f759eff15a")
+begin(__name__, "charter_models.kafka_replication.controller", "84e70ffecf4717de6147")
 
 CHANGES = (
     "alter_partition balance_leaders cancel_reassignment elect_leader heartbeat reassign register "
     "session_expires set_min_isr unregister "
 )
 VARIANT = "pre_kip_966"
-SPEC_DIGEST = "71ca75436262f76c3c34"
+SPEC_DIGEST = "b82970cff3d25cbf5110"
 
 
 def default_config() -> Config:
@@ -78,7 +78,7 @@ def without_broker(
 ) -> Partition | None:
     """One starts, too, where the last member would have left and stays.
 
-    overlay.charter:666  JIRA KAFKA-15021
+    overlay.charter:653  JIRA KAFKA-15021
     """
     if slot is None:
         return None

@@ -30,11 +30,11 @@ if TYPE_CHECKING:
         Reply,
     )
 
-begin(__name__, "charter_models.kafka_replication.controller", "d90323c7f7f759eff15a")
+begin(__name__, "charter_models.kafka_replication.controller", "84e70ffecf4717de6147")
 
 CHANGES = "alter_partition"
 VARIANT = "pre_kip_966"
-SPEC_DIGEST = "7511d4599024126c19e6"
+SPEC_DIGEST = "b8c693ea8ec721eb72ba"
 
 
 def default_config() -> Config:
@@ -47,7 +47,7 @@ def without_epoch(
     isr: frozenset[Broker],
     isr_epochs: Map[Broker, BrokerEpoch | None],
 ) -> frozenset[Broker]:
-    """overlay.charter:683  KIP 903"""
+    """overlay.charter:670  KIP 903"""
     return frozenset()
 
 

@@ -31,11 +31,11 @@ if TYPE_CHECKING:
         Reply,
     )
 
-begin(__name__, "charter_models.kafka_replication.controller", "d90323c7f7f759eff15a")
+begin(__name__, "charter_models.kafka_replication.controller", "84e70ffecf4717de6147")
 
 CHANGES = "reassign"
 VARIANT = "pre_kip_966"
-SPEC_DIGEST = "44d45834f3c5e8c8e2bf"
+SPEC_DIGEST = "e783fa2da3dec6b2f963"
 
 
 def default_config() -> Config:
@@ -63,7 +63,7 @@ def with_reassignment(
 ) -> Partition:
     """Also called `PartitionReassignmentReplicas`.
 
-    overlay.charter:436
+    overlay.charter:423
     """
     return replace(
         replaced_with_reassignment(p, target, leaving),
@@ -74,7 +74,7 @@ def with_reassignment(
 
 
 def leaving_replicas(p: Partition, target: tuple[Broker, ...]) -> frozenset[Broker]:
-    """overlay.charter:434"""
+    """overlay.charter:421"""
     return frozenset(p.replicas) - frozenset(target)
 
 

@@ -31,11 +31,11 @@ if TYPE_CHECKING:
         Reply,
     )
 
-begin(__name__, "charter_models.kafka_replication.controller", "d90323c7f7f759eff15a")
+begin(__name__, "charter_models.kafka_replication.controller", "84e70ffecf4717de6147")
 
 CHANGES = "reassign"
 VARIANT = "pre_kip_966"
-SPEC_DIGEST = "6299db0b7144292d5a96"
+SPEC_DIGEST = "10e22e30b1a51162f42b"
 
 
 def default_config() -> Config:
@@ -63,7 +63,7 @@ def with_reassignment(
 ) -> Partition:
     """Also called `PartitionReassignmentReplicas`.
 
-    overlay.charter:450
+    overlay.charter:437
     """
     return replace(
         replaced_with_reassignment(p, target, leaving),

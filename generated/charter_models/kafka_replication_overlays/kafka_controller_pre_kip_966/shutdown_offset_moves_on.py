@@ -15,7 +15,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from charter_models.prelude import Outcome, value
+from charter_models.prelude import Outcome, Undefined, value
 from charter_models.sibling import begin, instead_of
 
 if TYPE_CHECKING:
@@ -34,11 +34,11 @@ if TYPE_CHECKING:
         is_leader,
     )
 
-begin(__name__, "charter_models.kafka_replication.controller", "d90323c7f7f759eff15a")
+begin(__name__, "charter_models.kafka_replication.controller", "84e70ffecf4717de6147")
 
 CHANGES = "heartbeat"
 VARIANT = "pre_kip_966"
-SPEC_DIGEST = "672abf009627637c0abe"
+SPEC_DIGEST = "937302d81c1edf37d95b"
 
 
 def default_config() -> Config:
@@ -60,15 +60,17 @@ class Changed(Controller):
         want_fence: bool,
         want_shut_down: bool,
     ) -> list[Outcome[Controller, Reply]]:
+        if broken := self.heartbeat_breaks(broker, epoch, caught_up, want_fence, want_shut_down):
+            raise Undefined(f"heartbeat happens where its assumption is false: `{broken}`")
         allowed: list[Outcome[Controller, Reply]] = []
 
         known = self.registration[broker]
 
-        # heartbeat/unregistered  20-controller.charter:113
+        # heartbeat/unregistered  20-controller.charter:124
         if known is None:  # unknown
             allowed += self._heartbeat_unregistered()
 
-        # heartbeat/stale_epoch  20-controller.charter:117  S2 §6.5.1
+        # heartbeat/stale_epoch  20-controller.charter:128  S2 §6.5.1
         if (
             known is not None  # known
             and known.epoch != epoch  # other_session
@@ -82,7 +84,7 @@ class Changed(Controller):
         now = value(known)
         below = below_after_report(self.world, broker, caught_up, self.below_shutdown_offset)
 
-        # heartbeat/stays_fenced  20-controller.charter:123  MODEL §8.1
+        # heartbeat/stays_fenced  20-controller.charter:134  MODEL §8.1
         if (
             now.fenced  # fenced
             and (want_fence or not caught_up)  # staying
@@ -95,27 +97,27 @@ class Changed(Controller):
                 after,
             )]
 
-        # heartbeat/stops_fenced  20-controller.charter:134  MODEL §8.3
+        # heartbeat/stops_fenced  20-controller.charter:145  MODEL §8.3
         if (
             now.fenced  # fenced
             and want_shut_down  # stopping
         ):
             return self._heartbeat_stops_fenced(broker, caught_up, below)
 
-        # heartbeat/unfenced  20-controller.charter:143  S1 How it works, MODEL §8.1, S2 §6.5.1
+        # heartbeat/unfenced  20-controller.charter:154  S1 How it works, MODEL §8.1, S2 §6.5.1
         if now.fenced:  # fenced
             return self._heartbeat_unfenced(broker, caught_up, now)
 
         fenced_now = self.registration.put(broker, replace(now, fenced=True))
 
-        # heartbeat/fenced  20-controller.charter:156  MODEL §8.1
+        # heartbeat/fenced  20-controller.charter:167  MODEL §8.1
         if (
             want_fence  # asked
             and not now.shutting_down  # running
         ):
             return self._heartbeat_fenced(broker, caught_up, want_shut_down, below, fenced_now)
 
-        # heartbeat/runs  20-controller.charter:164  MODEL §8.1
+        # heartbeat/runs  20-controller.charter:175  MODEL §8.1
         if (
             not want_shut_down  # staying
             and not now.shutting_down  # healthy
@@ -129,7 +131,7 @@ class Changed(Controller):
 
         leads = any(is_leader(self.partition[t], broker) for t in self.world.topics)
 
-        # heartbeat/begins_shutdown  20-controller.charter:172  S3 Preferred leader and leader
+        # heartbeat/begins_shutdown  20-controller.charter:183  S3 Preferred leader and leader
         # failover, MODEL §8.3
         if (
             want_shut_down  # asked
@@ -139,7 +141,7 @@ class Changed(Controller):
 
         others = active(self.world, self.registration) - {broker}
 
-        # heartbeat/shuts_down  20-controller.charter:185  MODEL §8.3, S3 Preferred leader and
+        # heartbeat/shuts_down  20-controller.charter:196  MODEL §8.3, S3 Preferred leader and
         # leader failover
         if (
             not leads  # idle
@@ -148,9 +150,8 @@ class Changed(Controller):
         ):
             allowed += self._heartbeat_shuts_down(broker, caught_up, below, fenced_now)
 
-        # heartbeat/waits_unsure  20-controller.charter:198
-        # After a failover, or once it was unfenced again, the controller does not know for whom it
-        # waits.
+        # heartbeat/waits_unsure  20-controller.charter:208
+        # After a failover the controller does not know for whom it waits.
         if (
             now.shutting_down  # stopping
             and (
@@ -165,7 +166,7 @@ class Changed(Controller):
                 after,
             ))
 
-        # heartbeat/fenced_unsure  20-controller.charter:205
+        # heartbeat/fenced_unsure  20-controller.charter:215
         if (
             now.shutting_down  # stopping
             and self.below_shutdown_offset[broker] is None  # unsure
@@ -177,7 +178,7 @@ class Changed(Controller):
         if allowed:
             return allowed
 
-        # heartbeat/waits  20-controller.charter:218  MODEL §8.3
+        # heartbeat/waits  20-controller.charter:228  MODEL §8.3
         after = replace(self, below_shutdown_offset=below)
         return [Outcome(
             "heartbeat/waits",

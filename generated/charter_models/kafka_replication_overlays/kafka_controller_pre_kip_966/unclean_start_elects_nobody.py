@@ -16,7 +16,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from charter_models.prelude import Outcome, bump, value
+from charter_models.prelude import Outcome, Undefined, bump, value
 from charter_models.sibling import begin, instead_of
 
 if TYPE_CHECKING:
@@ -33,11 +33,11 @@ if TYPE_CHECKING:
         Reply,
     )
 
-begin(__name__, "charter_models.kafka_replication.controller", "d90323c7f7f759eff15a")
+begin(__name__, "charter_models.kafka_replication.controller", "84e70ffecf4717de6147")
 
 CHANGES = "register"
 VARIANT = "pre_kip_966"
-SPEC_DIGEST = "a87cb64c51cb55541697"
+SPEC_DIGEST = "239b7cec44e311777ca7"
 
 
 def default_config() -> Config:
@@ -57,6 +57,8 @@ class Changed(Controller):
         restarted: bool,
         previous_epoch: BrokerEpoch | None,
     ) -> list[Outcome[Controller, Reply]]:
+        if broken := self.register_breaks(broker, restarted, previous_epoch):
+            raise Undefined(f"register happens where its assumption is false: `{broken}`")
         allowed: list[Outcome[Controller, Reply]] = []
 
         known = self.registration[broker]
@@ -65,7 +67,7 @@ class Changed(Controller):
             broker, Registration(epoch=epoch, fenced=True, shutting_down=False)
         )
 
-        # register/duplicate  20-controller.charter:48  S2 §6.5.1, DOC Protocol errors:
+        # register/duplicate  20-controller.charter:55  S2 §6.5.1, DOC Protocol errors:
         # DUPLICATE_BROKER_REGISTRATION
         # Another process of the broker is registered, and not fenced: it gets a new broker epoch
         # only once that one has been fenced.
@@ -77,7 +79,7 @@ class Changed(Controller):
                 "register/duplicate", Rejected(Error.DUPLICATE_BROKER_REGISTRATION), self
             ))
 
-        # register/session_lives  20-controller.charter:53
+        # register/session_lives  20-controller.charter:60
         # The broker is fenced, but its registration has not expired, as far as the controller
         # knows. The texts do not say whether it waits for that.
         if (
@@ -89,7 +91,7 @@ class Changed(Controller):
                 "register/session_lives", Rejected(Error.DUPLICATE_BROKER_REGISTRATION), self
             ))
 
-        # register/clean  20-controller.charter:59  S0 §5.2, KIP 966
+        # register/clean  20-controller.charter:66  S0 §5.2, KIP 966
         # Its last session ended with a clean shutdown: it has lost no records.
         if (
             known is not None and known.fenced  # fenced
@@ -105,7 +107,7 @@ class Changed(Controller):
             )
             allowed.append(Outcome("register/clean", Registered(epoch), after))
 
-        # register/unclean  20-controller.charter:74  S0 §5.2, S1 How it works, S2 §6.5.1, S2 §6.2
+        # register/unclean  20-controller.charter:81  S0 §5.2, S1 How it works, S2 §6.5.1, S2 §6.2
         # An unclean shutdown, or a broker that the controller does not know: it may have lost
         # records.
         if (
@@ -123,7 +125,7 @@ class Changed(Controller):
         if allowed:
             return allowed
 
-        # register/again  20-controller.charter:89  S2 §6.5.1
+        # register/again  20-controller.charter:96  S2 §6.5.1
         # The same process asks again, for instance after a lost reply: it keeps its broker epoch.
         after = replace(self, expired=self.expired - {broker})
         return [Outcome("register/again", Registered(value(known).epoch), after)]

@@ -28,11 +28,11 @@ if TYPE_CHECKING:
         World,
     )
 
-begin(__name__, "charter_models.kafka_replication.controller", "d90323c7f7f759eff15a")
+begin(__name__, "charter_models.kafka_replication.controller", "84e70ffecf4717de6147")
 
 CHANGES = "heartbeat"
 VARIANT = "pre_kip_966"
-SPEC_DIGEST = "02f38c8b637321690052"
+SPEC_DIGEST = "60b24a94e32b4638fd83"
 
 
 def default_config() -> Config:
@@ -45,7 +45,7 @@ def below_after_unfencing(
     broker: Broker,
     below_shutdown_offset: Map[Broker, frozenset[Broker] | None],
 ) -> Map[Broker, frozenset[Broker] | None]:
-    """overlay.charter:606"""
+    """overlay.charter:593"""
     return Map({
         b: s - {broker} if (s := below_shutdown_offset[b]) is not None else None
         for b in world.brokers

@@ -23,10 +23,10 @@ if TYPE_CHECKING:
         Reply,
     )
 
-begin(__name__, "charter_models.kafka_replication.controller", "d90323c7f7f759eff15a")
+begin(__name__, "charter_models.kafka_replication.controller", "84e70ffecf4717de6147")
 
 VARIANT = "pre_kip_966"
-SPEC_DIGEST = "4245fb1011aabcbef314"
+SPEC_DIGEST = "21b55fdff48812293623"
 
 
 def default_config() -> Config:

@@ -20,7 +20,7 @@ CALLS = (
 )
 
 
-@pytest.mark.parametrize("entry", ["elects_while_shutting_down", "from_4_3_0", "last_known_leader"])
+@pytest.mark.parametrize("entry", ["elects_dead_leader", "from_4_3_0", "last_known_leader"])
 def test_a_state_that_is_taken_over_is_the_one_that_json_would_give(entry):
     charter = model.load("charter_models.kafka_replication.controller")
     sibling = model.load(f"{OVERLAY}.{entry}")
