@@ -30,18 +30,19 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class SuiteRequest:
-    """Which suite to make: of a component (the first, if "") in a variant, `smoke` or `full`, into
-    the folder `out` (None: build/suites/..., and the counts of a full suite go into generated/).
-    With `search` new questions are searched for
-    first, in instances with at most `most` states (0: in all)."""
+    """Which suite to make: of a component (the first, if "") in a variant, `smoke`, `standard` or
+    `full`, of one `instance` or all (""), into the folder `out` (None: build/suites/..., and the
+    counts of a full suite of all instances go into generated/). With `search` new questions are
+    searched for first, in instances with at most `most` states (0: in all)."""
 
     charter: Path
     variant: str = ""
     component: str = ""
-    profile: Literal["smoke", "full"] = "smoke"
+    profile: Literal["smoke", "standard", "full"] = "smoke"
     search: bool = False
     out: Path | None = None
     most: int = 0
+    instance: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,23 +101,35 @@ def need_place_of_questions(charter: Path) -> None:
         need_writable(found)
 
 
-def make_suite(wanted: SuiteRequest, progress: Callable[[str, int, int], None]) -> MadeSuite:
+def make_suite(
+    wanted: SuiteRequest,
+    progress: Callable[[str, int, int], None],
+    tell_cost: Callable[[int, int, float], None] | None = None,
+) -> MadeSuite:
     """Write a suite; a small one without the scenarios, instances and mutants that have errors,
-    unless there is a search. Raises `Refused`, `Unreadable`, `NoInitialState`, or `Missing`: also
-    if no instance and no scenario is of the component."""
+    unless there is a search. `tell_cost` is called before it is made, with the most vectors and
+    operations that it can have, and about how many seconds it takes. Raises `Refused`,
+    `Unreadable`, `NoInitialState`, or `Missing`: also if no instance and no scenario is of the
+    component."""
     from charter.suites import committed_suite, make, search_results
+    from charter.suites.standard import cost
 
     subject, rest = _open_subject(wanted)
     _need_first_states(subject)
-    folder = wanted.out or make.usual_folder(subject, wanted.profile)
+    chosen = f"{wanted.profile}-{wanted.instance}" if wanted.instance else wanted.profile
+    folder = wanted.out or make.usual_folder(subject, chosen)
     if refused := make.why_refused(folder):
         raise Unreadable(refused)
     need_writable(folder)
     if wanted.search:
         subject = make.look(subject, wanted.charter, progress, wanted.most)
-    made = make.make(subject, wanted.profile, folder, progress)
+    if tell_cost is not None:
+        estimated = cost.estimate_cost(subject, wanted.profile, wanted.instance)
+        tell_cost(estimated.vectors, estimated.operations, estimated.seconds)
+    made = make.make(subject, wanted.profile, folder, progress, wanted.instance)
     project = find_project(wanted.charter)
-    if wanted.profile == "full" and wanted.out is None and project is not None:
+    whole = wanted.profile == "full" and not wanted.instance
+    if whole and wanted.out is None and project is not None:
         committed_suite.keep_full(project, subject, made)
     model, component = subject.model, subject.component.name
     return MadeSuite(
@@ -169,7 +182,7 @@ def _open_subject(wanted: SuiteRequest) -> tuple[Subject, LoadedRest | None]:
     try:
         return make.open_subject(wanted.charter, sources, *asked), None
     except Refused as refused:
-        if wanted.search or wanted.profile == "full":
+        if wanted.search or wanted.profile != "smoke":
             compiling.refuse_part(wanted.charter, refused.diagnostics)
             raise
     rest = load_rest(wanted.charter, Selection(wanted.variant))

@@ -35,18 +35,21 @@ class Built:
 @dataclass(frozen=True, slots=True)
 class WantedParts:
     """What a full suite is made of: the instances of a component; those in `left_out` are not
-    explored, as they have too many states."""
+    explored, as they have too many states. `only` is one of them ("": all)."""
 
     model: n.Model
     component: str
     left_out: Collection[str] = ()
+    only: str = ""
 
 
 def tasks(wanted: WantedParts, folder: Path) -> list[Task]:
     """The tasks of a component: the instances that are searched, and walks in all."""
     model, component = wanted.model, wanted.component
-    mine = [i for i in model.instances if i.machine == component]
-    explored = [i for i in list_searched(model, component) if i.name not in wanted.left_out]
+    mine = [i for i in model.instances if i.machine == component and wanted.only in ("", i.name)]
+    explored = [
+        i for i in list_searched(model, component) if i in mine and i.name not in wanted.left_out
+    ]
     return [
         *(Task.of(model, instance, "explored", folder) for instance in explored),
         *(Task.of(model, instance, "walks", folder) for instance in mine),

@@ -44,13 +44,10 @@ def publish(about: Subject) -> Published:
     records = in_order(VectorRecord.of(entry.vector) for entry in small.entries)
     manifest = conclude(about.manifest(small.counts()), [r.digest_line() for r in records])
     folder = suite_place(about)
-    title = f"Obligations of {about.model.protocol}, {about.component.name}"
-    if about.model.variant:
-        title += f", variant {about.model.variant}"
     files = {
         f"{folder}/{LINES}": "".join(f"{record.line()}\n" for record in records),
         f"{folder}/{MANIFEST}": manifest_text(manifest),
-        f"{folder}/ledger.md": small.ledger.markdown(title),
+        f"{folder}/ledger.md": small.ledger.markdown(about.title),
         f"{folder}/{KILLS}": in_rows(kills_json(small)),
         sections_place(about): in_rows(sections(about, small, manifest.digest)),
     }

@@ -1,5 +1,6 @@
-"""Makes the two profiles of a suite. `smoke` is small, takes seconds and is committed in
-generated/; `full` adds all transitions of the explored instances, paths and walks."""
+"""Makes the three profiles of a suite. `smoke` is small, takes seconds and is committed in
+generated/; `standard` adds triples of operations, and variables that are set again; `full` adds to
+the small one all transitions of the explored instances, paths and walks."""
 
 from __future__ import annotations
 
@@ -23,11 +24,15 @@ from charter.suites.build import Progress, WantedParts, build_full, build_tours
 from charter.suites.parts import Task
 from charter.suites.search_results import place, read_found, write_found
 from charter.suites.smoke import smoke
+from charter.suites.standard.make_standard import make_standard
+from charter.suites.standard.selected import list_offered, select_instance
 from charter.suites.subject import Subject, overlays_in, rename_sources, subject
 from charter.suites.vector_texts import VectorRecord, merge
 from charter.suites.write_suite import conclude, write_records
 
-Profile = Literal["smoke", "full"]
+Profile = Literal["smoke", "standard", "full"]
+
+LEDGER = "ledger.md"
 
 _UNFINISHED = ".unfinished"
 _LEFT_BEHIND = frozenset({_UNFINISHED, f".{LINES}.part", f".{MANIFEST}.part"})
@@ -148,8 +153,12 @@ def exhaust(
         return write_records(folder, merge(everything), about)
 
 
-def make(of: Subject, profile: Profile, folder: Path, progress: Progress) -> Made:
-    """Write a suite into `folder`."""
+def make(
+    of: Subject, profile: Profile, folder: Path, progress: Progress, instance: str = ""
+) -> Made:
+    """Write a suite into `folder`, of one instance alone or of all (""). A standard suite has its
+    ledger with it. Raises Missing."""
+    of = select_instance(of, instance) if instance else of
     small = smoke(of)
     records = in_order(VectorRecord.of(entry.vector) for entry in small.entries)
     of = replace(of, canaries=small.canaries())
@@ -157,12 +166,22 @@ def make(of: Subject, profile: Profile, folder: Path, progress: Progress) -> Mad
     if profile == "smoke":
         manifest = write_records(folder, records, of.manifest(small.counts()))
         return Made(manifest, manifest.digest, {}, left, small.failed, small.unasked)
+    if profile == "standard":
+        added = make_standard(of.model, of.component, list_offered(of, instance), progress)
+        more = in_order(map(VectorRecord.of, added.vectors))
+        about = of.manifest({**small.counts(), **added.counts()})
+        manifest = write_records(folder, in_order((*records, *more)), about)
+        ledger = small.ledger.markdown(of.title) + added.markdown()
+        (folder / LEDGER).write_text(ledger, encoding="utf-8", newline="\n")
+        refused = dict(added.refused)
+        return Made(manifest, manifest.digest, refused, left, small.failed, small.unasked)
     lines = [record.digest_line() for record in records]
     digest = conclude(of.manifest(small.counts()), lines).digest
     with _scratch(folder) as scratch:
         name = of.component.name
         left_out = of.found.still_left_out(of.model, name)
-        built = build_full(WantedParts(of.model, name, left_out), scratch, progress)
+        wanted = WantedParts(of.model, name, left_out, instance)
+        built = build_full(wanted, scratch, progress)
         everything = heapq.merge(records, built.records(), key=lambda record: record.id)
         about = of.manifest({**small.counts(), **built.counts})
         about = replace(about, asked_digest=of.full_digest)

@@ -74,6 +74,12 @@ class Subject:
     canaries: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     @property
+    def title(self) -> str:
+        """The heading of its ledger."""
+        variant = f", variant {self.model.variant}" if self.model.variant else ""
+        return f"Obligations of {self.model.protocol}, {self.component.name}{variant}"
+
+    @property
     def spec_digest(self) -> str:
         """SPEC_DIGEST of the model."""
         return digest(self.model, self.component.name)

@@ -23,7 +23,7 @@ def suite(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         manifest=read_manifest(folder), folder=folder, refused={}, open={}, failed=(), unasked={},
         searched=("tiny",), unsearched=(), new=(), left_out={}, looked=True, pairs="",
     )  # fmt: skip
-    monkeypatch.setattr(api, "make_suite", lambda wanted, progress: made)
+    monkeypatch.setattr(api, "make_suite", lambda *_: made)
     return folder
 
 
@@ -56,7 +56,7 @@ def test_interrupted_command_says_what_is_kept(
     more: tuple[str, ...], kept: str, capsys: pytest.CaptureFixture[str],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:  # fmt: skip
-    def make(_: object, progress: Callable[[str, int, int], None]) -> None:
+    def make(_: object, progress: Callable[[str, int, int], None], *__: object) -> None:
         progress("explored tiny", 2, 5)
         raise KeyboardInterrupt
 

@@ -21,9 +21,16 @@ from conform.console.terminal import columns, number, out, out_json, say
 
 EXAMPLES = """examples:
   conform vectors spec/kafka
-  conform vectors spec/kafka --profile full
+  conform vectors spec/kafka --profile standard
+  conform vectors spec/kafka --profile full --instance tiny_elr
   conform vectors spec/kafka --profile full --variant pre_kip_966
   conform vectors spec/kafka --search
+
+A standard suite has some thousand vectors: the small suite, a question for each triple of
+operations of which each writes what the next one reads or writes, and for each variable one that
+sets, clears and sets it again. ledger.md in its folder says which were not found, and within which
+bounds. Before a suite is made, it is said what it costs at most. --instance makes one of a single
+instance.
 
 The full suite is also stored in the judge's cache, so that its runs begin at once. Parts of it are
 kept: what did not change since an earlier call is not made again.
@@ -44,8 +51,8 @@ Exit code 0: the suite is made, even if obligations are open; 1: the charter has
 value does not exist, or a scenario fails (the suite is made without it); 2: the charter cannot be
 read, no instance or scenario is of the component, or the small suite is made without scenarios,
 instances and mutants that have errors, which is told; 4: the suite has no vectors, so it can judge
-nothing: --search looks for questions. With --search and with --profile full nothing may have
-errors: what these write belongs to the project.
+nothing: --search looks for questions. With --search, and with other profiles than the small one,
+nothing may have errors.
 """
 
 
@@ -83,11 +90,15 @@ def too_large(names: Mapping[str, int], option: str) -> str:
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("charter", type=Path, help="a file, or a folder of files of one protocol")
     parser.add_argument(
-        "--profile", choices=("smoke", "full"), default="smoke",
-        help="the small suite, or all that instances give (default: smoke)",
+        "--profile", choices=("smoke", "standard", "full"), default="smoke",
+        help="the small suite, one of some thousand vectors, or all that instances give (default:"
+        " smoke)",
     )  # fmt: skip
     parser.add_argument("--variant", default="", help="a variant of the charter")
     parser.add_argument("--component", default="", help="the component (default: the first)")
+    parser.add_argument(
+        "--instance", default="", help="the only instance of the suite (default: all)"
+    )
     parser.add_argument("--search", action="store_true", help="search for more questions first")
     parser.add_argument(
         "--most", type=count_or_all, default=MOST, metavar="N",
@@ -125,13 +136,14 @@ def run(arguments: argparse.Namespace) -> int:
         search=arguments.search,
         out=arguments.out,
         most=arguments.most,
+        instance=arguments.instance,
     )
     if arguments.search and not is_installed("z3"):
         say(f"without z3, what only the solver finds or proves is left out ({remedy('z3')})")
     seen = _PartsMade()
     try:
         with tasks("vectors") as progress:
-            made = api.make_suite(wanted, seen.telling(progress))
+            made = api.make_suite(wanted, seen.telling(progress), _tell_cost)
     except KeyboardInterrupt as ended:
         ended.add_note("the suite was not written")
         if arguments.profile == "full" and seen.done and not arguments.search:
@@ -148,7 +160,7 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.json:
         out_json(made.json())
     else:
-        show(made, full=arguments.profile == "full")
+        show(made, full=arguments.profile != "smoke")
         _tell_new(made, arguments)
     if arguments.profile == "full":
         _keep_for_runs(str(made.folder))
@@ -159,6 +171,14 @@ def run(arguments: argparse.Namespace) -> int:
     tell_left_out(made.errors, [one.told for one in made.broken])
     vacuous = 0 if made.manifest.vectors else 4
     return exit_code(1 if made.failed else vacuous, made.broken)
+
+
+def _tell_cost(vectors: int, operations: int, seconds: float) -> None:
+    """Tell what a suite costs at most, before it is made."""
+    say(
+        f"at most {number(vectors)} vectors with {number(operations)} operations, some"
+        f" {number(max(1, round(seconds)))} s of processor time"
+    )
 
 
 def no_question(title: str, why: str) -> str:
