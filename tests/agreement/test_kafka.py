@@ -87,8 +87,8 @@ RUNNING: dict[str, Json] = {
 
 
 def heartbeat(broker: str, epoch: str, **more: bool) -> dict[str, Json]:
-    asked: dict[str, Json] = {"caught_up": True, "want_fence": False, "want_shut_down": False}
-    return {"broker": broker, "epoch": epoch, **asked, **more}
+    wishes: dict[str, Json] = {"caught_up": True, "want_fence": False, "want_shut_down": False}
+    return {"broker": broker, "epoch": epoch, **wishes, **more}
 
 
 def proposal(**more: Json) -> dict[str, Json]:
@@ -101,7 +101,7 @@ def proposal(**more: Json) -> dict[str, Json]:
     return {**sound, **more}
 
 
-def started(broker: str, epoch: str) -> dict[str, Json]:
+def make_start(broker: str, epoch: str) -> dict[str, Json]:
     return {"broker": broker, "restarted": True, "previous_epoch": epoch}
 
 
@@ -117,9 +117,9 @@ def started(broker: str, epoch: str) -> dict[str, Json]:
         ("heartbeat", heartbeat("b2", "@6"), False),
         ("heartbeat", heartbeat("b3", "@6"), True),
         ("heartbeat", heartbeat("b3", "@7"), False),
-        ("register", started("b2", "@3"), True),
-        ("register", started("b2", "@4"), False),
-        ("register", started("b3", "@5"), False),
+        ("register", make_start("b2", "@3"), True),
+        ("register", make_start("b2", "@4"), False),
+        ("register", make_start("b3", "@5"), False),
         ("alter_partition", proposal(), True),
         ("alter_partition", proposal(leader_epoch=0, partition_epoch=1), True),
         ("alter_partition", proposal(leader_epoch=2), False),

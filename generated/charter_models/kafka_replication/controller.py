@@ -1005,7 +1005,7 @@ class Controller:
                 'assume own_session cites MODEL "§8.1", S2 "§6.5.1": may_know(broker, '
                 "epoch)"
             )
-        # A broker that was told to stop says so in each heartbeat of that session, until it stops.
+        # A broker that begins to stop says so in each heartbeat of that session, until it stops.
         # MODEL §8.3
         if not (want_shut_down or not stops_in(broker, epoch, self.registration)):
             return (
