@@ -13,7 +13,7 @@ from conform.adapters.base import AdapterStart
 from conform.adapters.session import Session
 from conform.adapters.stdio import StdioConnection
 from conform.adapters.targets import python_path, target
-from conform.judging.follow import Siblings
+from conform.judging.siblings import Siblings
 from conform.suites.importing import item_of
 
 QUICK = Deadlines(hello=20.0, batch=2.0, one=1.0)

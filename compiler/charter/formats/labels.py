@@ -49,12 +49,14 @@ class Labels:
     """The names given so far along one vector. Immutable: each step yields the next one.
 
     `types` say of which type a value is. By type, sorted: `orders` are the ordered values with
-    their labels, `texts` the unordered ones in order of appearance.
+    their labels, `texts` the unordered ones in order of appearance. `text` is all of that: equal
+    for labels that are equal.
     """
 
     types: OpaqueTypes = field(default_factory=OpaqueTypes, compare=False)
     orders: tuple[tuple[str, LabelOrder], ...] = ()
     texts: tuple[tuple[str, tuple[str, ...]], ...] = ()
+    text: str = field(default="", compare=False, repr=False)
     _names: dict[Name, str] = field(default_factory=dict, compare=False, repr=False)
 
     def step(
@@ -94,17 +96,6 @@ class Labels:
         shown_reply = self.types.reply(operation, reply, rename)
         return shown_reply, self.types.observation(observation, rename)
 
-    @property
-    def text(self) -> str:
-        """All that was seen, with its names: equal for labels that are equal."""
-        parts = []
-        for kind, order in self.orders:
-            ordered = zip(order.numbers, order.labels, strict=True)
-            parts += [kind, *(f"{raw}={label}" for raw, label in ordered)]
-        for kind, texts in self.texts:
-            parts += [f"~{kind}", *texts]
-        return " ".join(parts)
-
     def order(self, kind: str) -> LabelOrder:
         """The ordered values of a type."""
         return next((order for name, order in self.orders if name == kind), LabelOrder())
@@ -131,10 +122,21 @@ class Labels:
             for value in (value for value in values if value[0] == "~"):
                 texts[kind] = (*texts.get(kind, ()), value)
                 names[kind, value] = f"~{len(texts[kind])}"
-        return Labels(
-            self.types, tuple(sorted(orders.items(), key=_first)), tuple(sorted(texts.items())),
-            names,
-        )  # fmt: skip
+        held = tuple(sorted(orders.items(), key=_first)), tuple(sorted(texts.items()))
+        return Labels(self.types, *held, _show_all(*held), names)
+
+
+def _show_all(
+    orders: Iterable[tuple[str, LabelOrder]], texts: Iterable[tuple[str, tuple[str, ...]]]
+) -> str:
+    """All that was seen, with its names."""
+    parts = []
+    for kind, order in orders:
+        ordered = zip(order.numbers, order.labels, strict=True)
+        parts += [kind, *(f"{raw}={label}" for raw, label in ordered)]
+    for kind, seen in texts:
+        parts += [f"~{kind}", *seen]
+    return " ".join(parts)
 
 
 def _first(item: tuple[str, LabelOrder]) -> str:

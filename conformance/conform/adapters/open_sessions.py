@@ -43,11 +43,12 @@ class NextStep:
 @dataclass(frozen=True, slots=True)
 class ShownSoFar:
     """The answer of a session, as that of one question with all of its operations. It is `over`
-    after a fault or any status but `ok`. If it `varies`, the operations were performed again, and
-    an earlier step showed something else than before."""
+    after a fault or any status but `ok`. If it was `repeated`, the operations were performed again;
+    it `varies` if an earlier step showed something else then."""
 
     results: Results
     over: bool = False
+    repeated: bool = False
     varies: bool = False
 
     @property
@@ -316,7 +317,8 @@ class OpenSessions:
             self._held.remove(session.begun.id)
         if whole and before is not None:
             names = [step.operation for step in session.steps]
-            shown = replace(shown, varies=self._is_different(before, shown, names))
+            varies = self._is_different(before, shown, names)
+            shown = replace(shown, repeated=True, varies=varies)
         session.shown = shown
         return shown
 
@@ -325,7 +327,7 @@ class OpenSessions:
         if now.result.status not in (Status.OK, Status.UNRESOLVED):
             return False  # nothing is shown
         one, other = (
-            self._reader.read(shown.result, BatchTexts(shown.results.values), operations)
+            self._reader.read(shown.result, BatchTexts.of(shown.results, None), operations)
             for shown in (before, now)
         )
         count = len(one.states)

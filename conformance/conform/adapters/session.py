@@ -16,9 +16,9 @@ from charter.formats.verdict import Kind, Verdict
 from conform.adapters.base import AdapterBroken, BatchAnswered, Connection, SentQuestion
 from conform.console.errors import CannotStart, Incomplete
 from conform.judging.automaton import Judge
-from conform.judging.follow import Siblings
 from conform.judging.read_result import BatchTexts
 from conform.judging.refutations import LOAD
+from conform.judging.siblings import Siblings
 from conform.judging.verdict import Assessment, VectorItem, assess
 from conform.judging.visible_references import visible
 

@@ -2,22 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
-from charter.formats import canonical
 from charter.formats.canonical import Json
 from charter.formats.opaque import OpaqueTypes
 from charter.formats.reading import own_calls
 from charter.formats.resolve import Place, Unresolved, find_references
 from conform.judging.automaton import AnswerJson, NodeJson
 from conform.judging.model import JudgeModel
-from conform.judging.traces import ModelTrace, begin, steps
+from conform.judging.relabel import key
+from conform.judging.traces import ModelTrace, OutcomesOfStates, begin
 
 _MOST_NODES = 64
 _WRONG = (KeyError, ValueError, TypeError, AttributeError)
 """The exceptions of a model for JSON that is no state, or no argument."""
+
+
+Shown = tuple[bytes, bytes]
+"""The relabelled texts of a reply and an observation."""
 
 
 class CannotAnswer(Exception):
@@ -30,37 +34,55 @@ class _DistinctValues:
     """Distinct values and their positions."""
 
     values: list[Json] = field(default_factory=list)
-    positions: dict[str, int] = field(default_factory=dict)
+    positions: dict[bytes, int] = field(default_factory=dict)
 
     def at(self, value: Json) -> int:
-        position = self.positions.setdefault(canonical.text(value), len(self.values))
+        position = self.positions.setdefault(key(value), len(self.values))
         if position == len(self.values):
             self.values.append(value)
         return position
 
 
-def answer_of(model: JudgeModel, question: Mapping[str, Json], opaque: OpaqueTypes) -> AnswerJson:
-    """The automaton of all outcomes that the model allows (docs/formats/vector.md). Raises
+def answer_of(
+    model: JudgeModel,
+    question: Mapping[str, Json],
+    opaque: OpaqueTypes,
+    shown: Sequence[Shown] = (),
+) -> AnswerJson:
+    """The automaton of all outcomes that the model allows (docs/formats/vector.md). With what a
+    target has `shown` in its first steps, it goes on only after outcomes that are that. Raises
     `CannotAnswer`."""
     calls = own_calls(question)
     answer = GrowingAnswer.of(model, question, opaque)
     for number, call in enumerate(calls, 1):
-        answer.add(call, frozenset(p for later in calls[number:] for p in find_references(later)))
-    return answer.json()
+        later = (place for one in calls[number:] for place in find_references(one))
+        answer.add(call, sorted({*later}), shown[number] if number < len(shown) else None)
+    return {
+        "observations": answer.observations.values,
+        "replies": answer.replies.values,
+        "steps": answer.levels,
+    }
+
+
+@dataclass(frozen=True, slots=True)
+class _Front:
+    """A trace that the next operation follows, with the text of its state, and the position of its
+    node."""
+
+    trace: ModelTrace
+    state: bytes
+    position: int
 
 
 @dataclass(slots=True)
 class GrowingAnswer:
-    """The answer to a question that gets operation after operation. `merged`: traces that showed
-    different things are one, since nothing was known that refers to them."""
+    """The answer to a question that gets operation after operation."""
 
     model: JudgeModel
-    opaque: OpaqueTypes
-    front: list[ModelTrace]
-    levels: list[list[NodeJson]]
+    front: list[_Front] = field(default_factory=list)
+    levels: list[list[NodeJson]] = field(default_factory=list)
     observations: _DistinctValues = field(default_factory=_DistinctValues)
     replies: _DistinctValues = field(default_factory=_DistinctValues)
-    merged: bool = False
 
     @classmethod
     def of(
@@ -69,54 +91,60 @@ class GrowingAnswer:
         """The answer to a question without its operations. Raises `CannotAnswer`."""
         with _explain_errors():
             first = begin(model, question, opaque)
-        made = cls(model, opaque, [first.after], [])
-        shown = made.observations.at(first.seen)
-        made.levels.append([{"from": [], "branch": "", "reply": -1, "observation": shown}])
+            front = _Front(first.after, key(model.encode(first.after.state)), 0)
+        made = cls(model, [front])
+        node = made.observations.at(first.seen)
+        made.levels.append([{"from": [], "branch": "", "reply": -1, "observation": node}])
         return made
 
-    def add(self, call: Mapping[str, Json], needed: frozenset[Place] = frozenset()) -> None:
-        """Add an operation; later ones refer to what is `needed`. Raises `CannotAnswer`, and is
-        then as before."""
+    def add(
+        self, call: Mapping[str, Json], needed: Sequence[Place] = (), shown: Shown | None = None
+    ) -> None:
+        """Add an operation; later ones refer to what is `needed`. If a target has `shown` an
+        outcome, only that one is followed. Raises `CannotAnswer`; then nothing is added."""
         with _explain_errors():
-            nodes, front, merged = self._step(call, needed)
+            nodes, following = self._list_nodes(call, needed)
+        if shown is not None:
+            places = {(node["reply"], node["observation"]) for node in nodes}
+            texts = {place: self._show(place) for place in places}
+            kept = [
+                one
+                for one in following
+                if texts[nodes[one.position]["reply"], nodes[one.position]["observation"]] == shown
+            ]
+            following = kept or following
         self.levels.append(nodes)
-        self.front, self.merged = front, self.merged or merged
+        self.front = following
 
-    def json(self) -> AnswerJson:
-        """The answer to all operations so far."""
-        return {
-            "observations": self.observations.values,
-            "replies": self.replies.values,
-            "steps": self.levels,
-        }
+    def _show(self, place: tuple[int, int]) -> Shown:
+        return key(self.replies.values[place[0]]), key(self.observations.values[place[1]])
 
-    def _step(
-        self, call: Mapping[str, Json], needed: frozenset[Place]
-    ) -> tuple[list[NodeJson], list[ModelTrace], bool]:
-        """The outcomes of one operation after all traces of the front; once those that no later
-        operation can tell apart, which refers to what is `needed`."""
-        found = [
-            (origin, step)
-            for origin, here in enumerate(self.front)
-            for step in steps(self.model, call, here)
-        ]
-        nodes: dict[tuple[str, int, int, str], NodeJson] = {}
-        following: list[ModelTrace] = []
-        merged = False
-        for origin, step in found:
-            after = step.after
-            kept = [after.history.at(place) for place in sorted(needed)]
-            whole = f"{canonical.text([self.model.encode(after.state), kept])} {after.labels.text}"
-            at = (step.branch, self.replies.at(step.reply), self.observations.at(step.seen), whole)
-            if at not in nodes:
-                if len(nodes) == _MOST_NODES:
-                    raise CannotAnswer(f"{call['operation']} has more than {_MOST_NODES} outcomes")
-                nodes[at] = {"from": [], "branch": at[0], "reply": at[1], "observation": at[2]}
-                following.append(after)
-            elif origin not in nodes[at]["from"]:
-                merged |= after.history != following[[*nodes].index(at)].history
-            nodes[at]["from"].append(origin)
-        return list(nodes.values()), following, merged
+    def _list_nodes(
+        self, call: Mapping[str, Json], needed: Sequence[Place]
+    ) -> tuple[list[NodeJson], list[_Front]]:
+        """The outcomes of one operation after all traces of the front, once those that no later
+        operation can tell apart."""
+        nodes: dict[tuple[str, int, int, bytes, bytes, str], NodeJson] = {}
+        following: list[_Front] = []
+        outcomes = OutcomesOfStates(self.model)
+        for here in self.front:
+            for step in outcomes.steps(call, here.trace, here.state):
+                after = step.after
+                state = key(self.model.encode(after.state))
+                kept = key([after.history.at(place) for place in needed])
+                reply, seen = self.replies.at(step.reply), self.observations.at(step.seen)
+                at = (step.branch, reply, seen, state, kept, after.labels.text)
+                if at not in nodes:
+                    if len(nodes) == _MOST_NODES:
+                        raise CannotAnswer(
+                            f"{call['operation']} has more than {_MOST_NODES} outcomes"
+                        )
+                    following.append(_Front(after, state, len(nodes)))
+                    nodes[at] = {
+                        "from": [], "branch": step.branch, "reply": reply, "observation": seen
+                    }  # fmt: skip
+                nodes[at]["from"].append(here.position)
+        return [*nodes.values()], following
 
 
 @contextmanager

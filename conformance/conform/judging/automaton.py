@@ -72,6 +72,10 @@ class Track:
     detail: str = ""
 
 
+_OTHERWISE = (
+    "it was allowed to go another way than the question, which continues a run that was observed"
+)
+
 NOT_JUDGED = {
     Status.UNSUPPORTED: Kind.UNSUPPORTED,
     Status.NOT_LOADABLE: Kind.NOT_LOADABLE,
@@ -134,7 +138,10 @@ class Judge:
             nodes = answer["steps"][number]
             after = view.match(nodes, front, (*seen, operation_at(operations, number)))
             if not after:
-                return Track(tuple(fronts), Stop(number, _possible(nodes, front), False))
+                possible = _possible(nodes, front)
+                if not possible:
+                    return Track(tuple(fronts), None, Kind.INCONCLUSIVE, _OTHERWISE)
+                return Track(tuple(fronts), Stop(number, possible, False))
             front = after
             fronts.append(tuple(after))
         if relabelled.fault:

@@ -10,17 +10,9 @@ from charter.formats.canonical import Json
 from charter.formats.labels import Labels
 from conform.judging.differ import Allowed
 from conform.judging.model import ModelOutcome
+from conform.judging.model_bugs import ModelCall
+from conform.judging.never_issued import WishPlace
 from conform.judging.relabel import key
-
-
-@dataclass(frozen=True, slots=True)
-class SeenStep:
-    """An observed step: reply and observation as keys, relabelled, and the observation itself."""
-
-    reply: bytes
-    observation: bytes
-    labels: Labels
-    raw: Json
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,9 +34,9 @@ class StepLabels:
         self._operation = operation
         self._known: dict[tuple[bytes, bytes], Relabelled] = {}
 
-    def relabel(self, reply: Json, observation: Json) -> Relabelled:
-        """Raises ValueError for an `@` value that is not a number."""
-        raw = (key(reply), key(observation))
+    def relabel(self, reply: Json, observation: Json, raw: tuple[bytes, bytes]) -> Relabelled:
+        """A reply and an observation, of which the texts are `raw`. Raises ValueError for an `@`
+        value that is not a number."""
         found = self._known.get(raw)
         if found is None:
             reply, observation, labels = self.before.step(reply, observation, self._operation)
@@ -53,12 +45,53 @@ class StepLabels:
         return found
 
 
+@dataclass(slots=True)
+class SeenStep:
+    """An observed step with the texts of its reply and observation. `has_new`: an opaque value in
+    it was never seen before. `plain`: the target writes values as models do, and none is new, so
+    two equal steps have equal texts."""
+
+    step: StepLabels
+    reply: Json
+    observation: Json
+    texts: tuple[bytes, bytes]
+    has_new: bool
+    plain: bool = False
+
+    @classmethod
+    def of(
+        cls, step: StepLabels, shown: tuple[Json, Json], texts: tuple[bytes, bytes], is_old: bool
+    ) -> SeenStep:
+        """A reply and an observation; `is_old` if it is known that no value is new."""
+        has_new = not is_old and step.relabel(*shown, texts).labels is not step.before
+        return cls(step, *shown, texts, has_new)
+
+    @property
+    def shows(self) -> Relabelled:
+        """The step, relabelled."""
+        return self.step.relabel(self.reply, self.observation, self.texts)
+
+    @property
+    def labels(self) -> Labels:
+        """The labels after the step."""
+        return self.shows.labels if self.has_new else self.step.before
+
+
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """An outcome of a model from one of the possible states, relabelled like the target's."""
+    """An outcome of a model from one of the possible states (the one at `origin`): the observation
+    that a target would show, and the texts of reply and observation."""
 
     outcome: ModelOutcome
-    shows: Relabelled
+    observation: Json
+    texts: tuple[bytes, bytes]
+    step: StepLabels
+    origin: int = 0
+
+    @property
+    def shows(self) -> Relabelled:
+        """Reply and observation, relabelled like the target's."""
+        return self.step.relabel(self.outcome.reply, self.observation, self.texts)
 
     @property
     def labels(self) -> Labels:
@@ -70,15 +103,36 @@ class Candidate:
         return self.shows.texts
 
     def is_seen(self, seen: SeenStep) -> bool:
-        return self.shows.texts == (seen.reply, seen.observation)
+        if seen.plain or self.texts == seen.texts:
+            return self.texts == seen.texts
+        return self.shows.texts == seen.shows.texts
 
     def list_allowed(self) -> Allowed:
         return Allowed(self.outcome.branch, self.shows.reply, self.shows.observation)
 
 
+def find_seen(candidates: Sequence[Candidate], seen: SeenStep) -> list[Candidate]:
+    """The outcomes that equal what was seen."""
+    same = [item for item in candidates if item.texts == seen.texts]
+    if same and not seen.has_new:
+        seen.plain = True  # the labels of other texts are others
+    if seen.plain or len(same) == len(candidates):
+        return same
+    return [item for item in candidates if item.is_seen(seen)]
+
+
 def branches(candidates: Sequence[Candidate]) -> tuple[str, ...]:
     """The branches of some outcomes."""
     return tuple(sorted({item.outcome.branch for item in candidates}))
+
+
+def list_distinct(states: Iterable[object]) -> tuple[object, ...]:
+    """Each of some states once."""
+    kept: list[object] = []
+    for state in states:
+        if state not in kept:
+            kept.append(state)
+    return tuple(kept)
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,13 +165,26 @@ def width_of(
 class Judged:
     """The result of following one step with the model. `allowed` is true if the charter has this
     transition; `branches` are those that it may have taken, `widths` how much the `entries` that
-    explain it allow."""
+    explain it allow. `ways` are those in which it may have gone: from which of the possible states,
+    by which branch, to which of the states after it."""
 
     allowed: bool
     branches: tuple[str, ...]
     expected: tuple[Allowed, ...] = ()
     entries: tuple[str, ...] = ()
     widths: tuple[EntryWidth, ...] = ()
+    ways: tuple[tuple[int, str, int], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class AllowedCall:
+    """A call, and what the charter allows for it from each of the possible states. `wished` are the
+    values in it that were never issued."""
+
+    call: ModelCall
+    wished: dict[WishPlace, str]
+    labels: StepLabels
+    allowed: list[list[Candidate]]
 
 
 @dataclass(slots=True)
@@ -125,6 +192,6 @@ class AskedStep:
     """What models allow in one step, each asked once: `allowed` has the outcomes from each of the
     likely states, by overlay entry (None: the charter), `likely` those states as JSON."""
 
-    labels: StepLabels
+    labels: StepLabels = field(default_factory=lambda: StepLabels(Labels(), ""))
     likely: Sequence[Json] | None = None
     allowed: dict[str | None, list[list[Candidate]]] = field(default_factory=dict)

@@ -11,15 +11,14 @@ not show is unknown, too, where nothing explains the observed state and the char
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from charter.formats.canonical import Json
 from charter.formats.labels import Labels
-from charter.formats.opaque import OpaqueTypes
 from charter.formats.resolve import History, Unresolved, resolve
 from conform.console.errors import ModelBug
 from conform.judging.candidates import (
+    AllowedCall,
     AskedStep,
     Candidate,
     EntryWidth,
@@ -27,16 +26,16 @@ from conform.judging.candidates import (
     SeenStep,
     StepLabels,
     branches,
+    find_seen,
+    list_distinct,
     width_of,
 )
 from conform.judging.model import (
     JudgeModel,
     assumes,
     bug_of,
-    can_fail,
     can_take_over,
-    fails,
-    is_thrown,
+    give_back,
     may_differ,
     take_over,
     world_of,
@@ -45,11 +44,10 @@ from conform.judging.model_bugs import ComputedStates, ModelCall
 from conform.judging.never_issued import Wishes, find_shown, find_single_new
 from conform.judging.read_result import project
 from conform.judging.relabel import key
+from conform.judging.siblings import FollowedStep, ObservedStep, Siblings
 from conform.judging.translate import NoPlace, overlay, translate
 
 _MOST_STATES = 64
-_MEMORY = 2_000
-"""Steps in a full cache, of some 30 kB each."""
 _OPEN = "the charter leaves a choice open that the target does not show"
 _UNKNOWN = "no outcome leads to the observed state, and the charter changes state that is not shown"
 _UNDEFINED = "Undefined"
@@ -60,55 +58,8 @@ _NOT_A_STATE = (KeyError, ValueError, TypeError, AttributeError)
 from the target, the target is at fault; any other exception is a bug of the model."""
 
 
-@dataclass(frozen=True, slots=True)
-class ObservedStep:
-    """One observed step, raw; `args` are those of the question, with references."""
-
-    operation: str
-    args: Json
-    reply: Json
-    observation: Json
-
-
 class CannotFollow(Exception):
     """The state after a step is not known; the message says why."""
-
-
-@dataclass(frozen=True, slots=True)
-class Siblings:
-    """The charter's model, and the models with one overlay entry each ("" has them all).
-
-    `same_state` and `same_operations` are False if given states, or arguments, of the suite may not
-    fit `charter`, because the suite was made from another model. Labels count by the types in
-    `opaque`. Followers share a cache: most vectors begin like others, and deviate in the same way.
-    """
-
-    charter: JudgeModel
-    entries: Mapping[str, JudgeModel] = field(default_factory=dict)
-    same_state: bool = True
-    same_operations: bool = True
-    opaque: OpaqueTypes = field(default_factory=OpaqueTypes)
-    memory: dict[tuple[bytes | str, ...], _Moved] = field(default_factory=dict, compare=False)
-
-    def remember(self, at: tuple[bytes | str, ...], moved: _Moved) -> None:
-        """Cache the result of a step; a full cache is cleared."""
-        if len(self.memory) > _MEMORY:
-            self.memory.clear()
-        self.memory[at] = moved
-
-
-@dataclass(frozen=True, slots=True)
-class _Moved:
-    """The state of a follower after a step, and the judgement of the step. `wished` are the
-    target's values for those that were never issued."""
-
-    judged: Judged
-    states: tuple[object, ...]
-    likely: tuple[object, ...]
-    known: bytes
-    labels: Labels
-    lost: str
-    wished: Mapping[str, str]
 
 
 class Follower:
@@ -125,51 +76,56 @@ class Follower:
     ) -> None:
         self.question = question
         self.world = world_of(question)
-        self._world_text = key([question["sorts"], question.get("consts")])
         self.siblings = siblings
         self.observes = observes
         self.labels = Labels(siblings.opaque)
-        self.wishes = Wishes(siblings.charter)
-        self.wished: Mapping[str, str] = {}
-        self.history = History(())
+        self.wishes, self.wished = Wishes(siblings.charter), dict[str, str]()
+        self.history = History((start,))
         self.states: tuple[object, ...] = ()
         self.likely: tuple[object, ...] = ()
-        self.known = b""
         self.lost = "the state is not known"
         self.deviated = False
-        self._asked = AskedStep(StepLabels(self.labels, ""))
-        self._begin(start)
+        self._asked = AskedStep()
+        self._first = self._find_first(siblings.charter)
+        if not siblings.memory.starts:  # the first of all runs
+            self._check_first(siblings.charter)
+        self._begin(siblings.charter, start)
         self.computed = self._compute()
+        shown: Json = None if observes is None else [*observes]
+        begun = [question["sorts"], question.get("consts"), question["given"], shown, start]
+        self._next = siblings.memory.begin(key(begun))
 
-    def _begin(self, start: Json) -> None:
-        model = self.siblings.charter
-        observation, encoded = self._first(model)
-        self._own = encoded
-        none = self.labels
-        _, renamed, labels = none.step(None, self._select_shown(observation))
+    def _begin(self, model: JudgeModel, start: Json) -> None:
+        observation = self._select_shown(self._call(model, lambda: model.observe(self._first)))
+        none, raw = self.labels, key(observation)
         _, shown, self.labels = none.step(None, start)
+        if raw == key(start):
+            self.states = self.likely = (self._first,)
+            return
+        _, renamed, labels = none.step(None, observation)
         if key(renamed) != key(shown):
             raise CannotFollow("the state before the first operation is not the charter's")
+        encoded = self._call(model, lambda: model.encode(self._first))
         try:
             adopted = self._adopt(encoded, labels, self.labels, start)
-            self.states = self.likely = (self._decode(model, adopted),)
         except NoPlace as error:
             raise CannotFollow(str(error)) from None
-        self.known = key(adopted)
-        self.history = History((start,))
+        self.states = self.likely = (self._decode(model, adopted),)
 
-    def _first(self, model: JudgeModel) -> tuple[Json, Json]:
-        """The observation of the model's state before the first operation, and the whole state, as
-        JSON."""
+    def _find_first(self, model: JudgeModel) -> object:
+        """The model's state before the first operation."""
         given = self.question["given"]
         try:
-            first = model.initial(*self.world) if given is None else model.given(given, *self.world)
+            return model.initial(*self.world) if given is None else model.given(given, *self.world)
         except Exception as error:
             if isinstance(error, _NOT_A_STATE) and not self.siblings.same_state:
                 raise CannotFollow(f"the given state is not one of the model ({error})") from None
             raise self._bug(model, "", error) from error
+
+    def _call(self, model: JudgeModel, call: Callable[[], Json]) -> Json:
+        """Calls a function of a model that cannot fail in a state that it made itself."""
         try:
-            return model.observe(first), model.encode(first)
+            return call()
         except Exception as error:
             raise self._bug(model, "", error) from error
 
@@ -182,11 +138,15 @@ class Follower:
             sentence = f"the model cannot represent the observation ({error})"
         except Exception as error:
             raise self._bug(model, "", error) from error
+        self._check_first(model)
+        raise CannotFollow(sentence)
+
+    def _check_first(self, model: JudgeModel) -> None:
+        """Raises `ModelBug` if a model cannot write and read its own first state."""
         try:
-            model.decode(self._own, *self.world)
+            model.decode(model.encode(self._first), *self.world)
         except Exception as error:
             raise self._bug(model, "", error) from error
-        raise CannotFollow(sentence)
 
     def encoded(self, model: JudgeModel, states: Iterable[object]) -> list[Json]:
         """States of a model as JSON. Raises `ModelBug`, or `CannotFollow`."""
@@ -206,126 +166,143 @@ class Follower:
     def _select_shown(self, observation: Json) -> Json:
         return observation if self.observes is None else project(observation, self.observes)
 
-    def step(self, step: ObservedStep) -> Judged:
-        """Judge one transition and continue from the observed state. Raises `CannotFollow` if the
-        state before the step is not known."""
+    def ask(self, operation: str, args: Json) -> AllowedCall | None:
+        """What the charter allows for an operation that a walk may choose; None if it has no value
+        in a state that the run may be in, or breaks an assumption there. Raises `ModelBug`."""
+        charter = self.siblings.charter
+        try:
+            call = self.resolved(ObservedStep(operation, args, None, None))
+        except (CannotFollow, Unresolved):
+            return None
+        labels = StepLabels(self.labels, operation)
+        try:
+            if not all(assumes(charter, state, operation, call.args) for state in self.states):
+                return None
+            allowed = self._list_candidates(charter, self.states, call, labels)
+        except Exception as error:
+            if type(error).__name__ == _UNDEFINED:
+                return None
+            problem = self.failed(charter, call, error)
+            if isinstance(problem, ModelBug):
+                raise problem from error
+            return None
+        return AllowedCall(call, self.wishes.asked, labels, allowed)
+
+    def step(self, step: ObservedStep, asked: AllowedCall | None = None) -> Judged:
+        """Judge one transition and continue from the observed state; `asked` if the charter was
+        asked for it already. Raises `CannotFollow` if the state before the step is not known."""
         if not self.states:
             raise CannotFollow(self.lost)
         if not self.deviated:
             self.computed = self._compute()
-        try:
-            call = self.resolved(step)
-        except Unresolved as error:
-            raise CannotFollow(str(error)) from None
-        wishes = repr(self.wishes.asked).encode()
-        raw = (key(call.args), key(step.reply), key(step.observation), wishes)
-        at = (self._world_text, self.known, self.labels.text, step.operation, *raw)
-        moved = self.siblings.memory.get(at)
+        texts = step.texts or (key(step.reply), key(step.observation))
+        at = (step.operation, key(step.args), *texts)
+        moved = self._next.get(at)
         if moved is None:
-            judged = self._judge(step, call)
-            known, wished = self.known, self.wished
-            moved = _Moved(judged, self.states, self.likely, known, self.labels, self.lost, wished)
-            self.siblings.remember(at, moved)
-        self.states, self.likely, self.known = moved.states, moved.likely, moved.known
-        self.labels, self.lost = moved.labels, moved.lost
+            judged = self._judge(step, texts, asked)
+            own = self.wishes.learn(self.wished)
+            moved = FollowedStep(judged, self.states, self.likely, self.labels, self.lost, own)
+            self.siblings.memory.add(self._next, at, moved)
+        self._next = moved.after
+        self.states, self.likely = moved.states, moved.likely
+        self.labels, self.lost, self.wishes.own = moved.labels, moved.lost, moved.own
         self.deviated |= not moved.judged.allowed
-        self.wishes.learn(moved.wished)
         self.history = self.history.then(step.reply, step.observation)
         return moved.judged
 
-    def _judge(self, step: ObservedStep, call: ModelCall) -> Judged:
+    def _judge(
+        self, step: ObservedStep, texts: tuple[bytes, bytes], asked: AllowedCall | None
+    ) -> Judged:
         """Judge one transition that is not in the cache."""
-        self._asked = AskedStep(StepLabels(self.labels, call.operation))
-        shown = self._asked.labels.relabel(step.reply, step.observation)
-        labels, seen = shown.labels, SeenStep(*shown.texts, shown.labels, step.observation)
         charter = self.siblings.charter
-        allowed = self._ask_model(charter, self.states, call)
+        if asked is None:
+            try:
+                call = self.resolved(step)
+            except Unresolved as error:
+                raise CannotFollow(str(error)) from None
+            allowed = self.ask_charter(call)
+        else:
+            call, allowed, self.wishes.asked = asked.call, asked.allowed, asked.wished
+            self._asked = AskedStep(asked.labels)
         if self.likely is self.states:
             self._asked.allowed[None] = allowed
+        seen = SeenStep.of(self._asked.labels, (step.reply, step.observation), texts, step.is_old)
         candidates = [item for items in allowed for item in items]
-        matching = [item for item in candidates if item.is_seen(seen)]
+        matching = find_seen(candidates, seen)
         known = self._explains("", call, seen)
-        asked = self.wishes.asked
+        self.wished = {}
         if matching:
-            self.wished = find_shown(asked, matching[0].labels, labels)
-            likely = self._complete(self.siblings.entries[""], known, seen) if known else {}
-            self._go_on(self._complete(charter, matching, seen), likely, seen)
-            return Judged(True, branches(matching))
+            if self.wishes.asked:
+                self.wished = find_shown(self.wishes.asked, matching[0].labels, seen.labels)
+            likely = self._continue(self.siblings.entries[""], known, seen) if known else []
+            after = self._continue(charter, matching, seen)
+            self._go_on(after, likely, seen)
+            return Judged(True, branches(matching), ways=self._list_ways(matching, after))
         expected = tuple(item.list_allowed() for item in candidates)
         entries, (model, found) = self._explain(call, known, seen)
         widths = tuple(self._widths(entries, call, seen))
-        alone = find_single_new(asked, self.labels, [item.labels for item in candidates], labels)
-        self.wished = find_shown(asked, found[0].labels, labels) if found else alone
-        adopted = self._complete(model, found or candidates, seen)
-        if not found and len(adopted) > 1:
-            self.lost, adopted = _OPEN, {}
-        elif not found and self._is_half_known(candidates, adopted, seen):
-            self.lost, adopted = _UNKNOWN, {}
-        self._go_on(adopted, {}, seen)
+        if self.wishes.asked:
+            self.wished = self._find_wished(found, candidates, seen)
+        if found:
+            self._go_on(self._continue(model, found, seen), [], seen)
+        else:
+            self._go_on(self._adopt_unexplained(candidates, seen), [], seen)
         return Judged(False, (), expected, entries, widths)
+
+    def _list_ways(
+        self, matching: Sequence[Candidate], after: Sequence[object]
+    ) -> tuple[tuple[int, str, int], ...]:
+        """The ways to the present states, by the outcomes that lead to them."""
+        pairs = zip(matching, after, strict=True) if self.states else ()
+        return tuple(
+            (item.origin, item.outcome.branch, self.states.index(state)) for item, state in pairs
+        )
+
+    def _find_wished(
+        self, found: Sequence[Candidate], candidates: Sequence[Candidate], seen: SeenStep
+    ) -> dict[str, str]:
+        """The target's values for those that were requested, after a deviation."""
+        if found:
+            return find_shown(self.wishes.asked, found[0].labels, seen.labels)
+        models = [item.labels for item in candidates]
+        return find_single_new(self.wishes.asked, self.labels, models, seen.labels)
+
+    def _adopt_unexplained(self, candidates: Sequence[Candidate], seen: SeenStep) -> list[object]:
+        """The observed state, if nothing explains it but what is not shown is known."""
+        adopted = dict(self._complete(self.siblings.charter, candidates, seen))
+        if len(adopted) > 1:
+            self.lost, adopted = _OPEN, {}
+        elif self._is_half_known(candidates, adopted, seen):
+            self.lost, adopted = _UNKNOWN, {}
+        return self._decode_all(adopted.items())
 
     def _is_half_known(
         self, candidates: Sequence[Candidate], adopted: Mapping[bytes, Json], seen: SeenStep
     ) -> bool:
         """Whether no outcome has the observed state, and they change what is not shown."""
-        if any(item.shown[1] == seen.observation for item in candidates):
+        if any(item.shown[1] == seen.shows.texts[1] for item in candidates):
             return False
         before = self.encoded(self.siblings.charter, self.states)
-        return not adopted.keys() <= {key(overlay(state, seen.raw)) for state in before}
+        return not adopted.keys() <= {key(overlay(state, seen.observation)) for state in before}
 
-    def fault(self, step: ObservedStep) -> Judged:
-        """Judge a fault: what the charter allows instead, and which entries explain it. Following
-        ends here. The observation is None if there was none. Raises `CannotFollow` if the state
-        before the step is not known."""
-        if not self.states:
-            raise CannotFollow(self.lost)
-        judged = self._fault(step)
+    def end(self, why: str) -> None:
+        """End following."""
         self.states = self.likely = ()
-        self.known, self.lost = b"", "the run ended with a fault"
-        return judged
+        self.lost = why
 
-    def _fault(self, step: ObservedStep) -> Judged:
-        """As `fault`, but keeps the state."""
-        try:
-            call = self.resolved(step)
-        except Unresolved:
-            return Judged(False, ())
-        self._asked = AskedStep(StepLabels(self.labels, call.operation))
-        allowed = self._ask_model(self.siblings.charter, self.states, call)
-        expected = tuple(item.list_allowed() for items in allowed for item in items)
-        changed = step.observation is not None and self._has_changed(step.observation)
-        entries = () if changed else self.failing(step)
-        return Judged(False, (), expected, entries)
+    def begin_step(self, operation: str) -> None:
+        """Forget what models allow in another step."""
+        self._asked = AskedStep(StepLabels(self.labels, operation))
 
-    def failing(self, step: ObservedStep) -> tuple[str, ...]:
-        """The entries that explain the fault `step.reply` at a step."""
-        try:
-            call = self.resolved(step)
-        except Unresolved:
-            return ()
-        self._asked = AskedStep(StepLabels(self.labels, call.operation))
-        knows = [
-            entry
-            for entry, sibling in self.siblings.entries.items()
-            if can_fail(sibling) and self._knows_fault(sibling, step, call)
-        ]
-        names = tuple(sorted(entry for entry in knows if entry))
-        return names or ("several_entries",) * len(knows)
+    def ask_charter(self, call: ModelCall) -> list[list[Candidate]]:
+        """What the charter allows for a call from each of the possible states."""
+        self.begin_step(call.operation)
+        return self._ask_model(self.siblings.charter, self.states, call)
 
-    def _has_changed(self, observation: Json) -> bool:
+    def has_changed(self, observation: Json) -> bool:
+        """Whether a target shows another state than before."""
         before = self.history.observations[-1]
         return key(self._select_shown(observation)) != key(self._select_shown(before))
-
-    def _knows_fault(self, sibling: JudgeModel, step: ObservedStep, call: ModelCall) -> bool:
-        """Whether an entry's model has this fault in one of the possible states."""
-        states = self._likely_in(sibling)
-        try:
-            known = [
-                f for state in states for f in fails(sibling, state, call.operation, call.args)
-            ]
-        except Exception as error:
-            raise self.failed(sibling, call, error) from error
-        return any(is_thrown(fault, step.reply) for fault in known)
 
     def _explain(
         self, call: ModelCall, known: list[Candidate], seen: SeenStep
@@ -369,7 +346,7 @@ class Follower:
     ) -> list[Candidate]:
         """Outcomes of a model, from the likely states, that equal the observed one."""
         allowed = self._ask_entry(entry, model, call)
-        return [item for items in allowed for item in items if item.is_seen(seen)]
+        return find_seen([item for items in allowed for item in items], seen)
 
     def _ask_entry(
         self, entry: str | None, model: JudgeModel, call: ModelCall
@@ -377,11 +354,11 @@ class Follower:
         """The outcomes of an entry's model from each of the likely states, asked once in a step."""
         found = self._asked.allowed.get(entry)
         if found is None:
-            states = self.likely if entry is None else self._likely_in(model)
+            states = self.likely if entry is None else self.list_likely_in(model)
             found = self._asked.allowed[entry] = self._ask_model(model, states, call, likely=True)
         return found
 
-    def _likely_in(self, model: JudgeModel) -> list[object]:
+    def list_likely_in(self, model: JudgeModel) -> list[object]:
         """The likely states as states of a sibling model; none if its state variables differ."""
         if can_take_over(model, self.siblings.charter):
             return [take_over(model, state) for state in self.likely]
@@ -399,25 +376,31 @@ class Follower:
     ) -> list[list[Candidate]]:
         """The outcomes of a model from each state; none if a `likely` one breaks an assumption."""
         try:
-            found = [
-                [
-                    (outcome, model.observe(outcome.state))
-                    for outcome in model.outcomes(state, call.operation, call.args)
-                ]
-                if not likely or assumes(model, state, call.operation, call.args)
-                else []
-                for state in states
-            ]
+            return self._list_candidates(model, states, call, self._asked.labels, likely=likely)
         except Exception as error:
             raise self.failed(model, call, error) from error
-        relabel = self._asked.labels.relabel
-        return [
-            [
-                Candidate(outcome, relabel(outcome.reply, self._select_shown(observation)))
-                for outcome, observation in each
-            ]
-            for each in found
-        ]
+
+    def _list_candidates(
+        self,
+        model: JudgeModel,
+        states: Sequence[object],
+        call: ModelCall,
+        labels: StepLabels,
+        *,
+        likely: bool = False,
+    ) -> list[list[Candidate]]:
+        """As `_ask_model`, with the model's own exceptions."""
+        operation, args = call.operation, call.args
+        found: list[list[Candidate]] = []
+        for origin, state in enumerate(states):
+            here: list[Candidate] = []
+            if not likely or assumes(model, state, operation, args):
+                for outcome in model.outcomes(state, operation, args):
+                    shown = self._select_shown(model.observe(outcome.state))
+                    texts = (key(outcome.reply), key(shown))
+                    here.append(Candidate(outcome, shown, texts, labels, origin))
+            found.append(here)
+        return found
 
     def failed(
         self, model: JudgeModel, call: ModelCall, error: Exception
@@ -441,40 +424,57 @@ class Follower:
 
     def _complete(
         self, model: JudgeModel, candidates: Sequence[Candidate], seen: SeenStep
-    ) -> dict[bytes, Json]:
-        """The observed state, completed by the hidden state of `candidates`; empty if they do not
-        fit."""
-        adopted: dict[bytes, Json] = {}
+    ) -> list[tuple[bytes, Json]]:
+        """The observed state, completed by the hidden state of each of `candidates`; empty if they
+        do not fit."""
         encoded = self.encoded(model, (item.outcome.state for item in candidates))
         try:
-            for item, whole in zip(candidates, encoded, strict=True):
-                value = self._adopt(whole, item.labels, seen.labels, seen.raw)
-                adopted[key(value)] = value
+            values = [
+                self._adopt(whole, item.labels, seen.labels, seen.observation)
+                for item, whole in zip(candidates, encoded, strict=True)
+            ]
         except NoPlace as error:
             self.lost = str(error)
-            return {}
-        if len(adopted) > _MOST_STATES:
-            self.lost = _OPEN
-            return {}
-        return adopted
+            return []
+        return [(key(value), value) for value in values]
 
-    def _go_on(
-        self, states: Mapping[bytes, Json], likely: Mapping[bytes, Json], seen: SeenStep
-    ) -> None:
+    def _continue(
+        self, model: JudgeModel, candidates: Sequence[Candidate], seen: SeenStep
+    ) -> list[object]:
+        """The charter's state after each of `candidates`, which is what was seen; none if one is
+        not known."""
+        charter = self.siblings.charter
+        own = model is charter
+        if all(item.texts == seen.texts for item in candidates):
+            states = [item.outcome.state for item in candidates]
+            if own or can_take_over(model, charter):
+                return states if own else [give_back(state, self.states[0]) for state in states]
+        return self._decode_all(self._complete(model, candidates, seen))
+
+    def _decode_all(self, adopted: Iterable[tuple[bytes, Json]]) -> list[object]:
+        """States of the charter by their texts; none if it cannot have one of them."""
+        decoded: dict[bytes, object] = {}
+        states = []
+        for text, value in adopted:
+            if text not in decoded:
+                try:
+                    decoded[text] = self._decode(self.siblings.charter, value)
+                except CannotFollow as error:
+                    self.lost = str(error)
+                    return []
+            states.append(decoded[text])
+        return states
+
+    def _go_on(self, states: Sequence[object], likely: Sequence[object], seen: SeenStep) -> None:
         """Continue in `states`, and with the overlay in `likely` (if empty, in the same states)."""
         self.labels = seen.labels
-        self.states = self.likely = ()
-        self.known = b""
-        charter = self.siblings.charter
-        try:
-            found = tuple(self._decode(charter, value) for value in states.values())
-            same = [*likely] == [*states]
-            by_overlay = found if same else [self._decode(charter, v) for v in likely.values()]
-        except CannotFollow as error:
-            self.lost = str(error)
-            return
-        self.states, self.likely = found, tuple(by_overlay) or found
-        self.known = b"\n".join((*sorted(states), b"", *sorted(likely)))
+        self.states = list_distinct(states)
+        if len(self.states) > _MOST_STATES:
+            self.lost, self.states = _OPEN, ()
+        by_overlay = list_distinct(likely)
+        if not self.states or by_overlay in ((), self.states) or len(by_overlay) > _MOST_STATES:
+            by_overlay = self.states
+        self.likely = by_overlay
 
     def _adopt(self, encoded: Json, model: Labels, target: Labels, observed: Json) -> Json:
         """The model's state in the target's opaque values, with the observed part as it was

@@ -14,11 +14,12 @@ from typing import TypeGuard
 from charter.formats.canonical import Json
 from charter.formats.image import LAST_IMAGE, NEXT_IMAGE, image_operation
 from charter.formats.resolve import Unresolved
-from conform.judging.follow import CannotFollow, Follower, ObservedStep
+from conform.judging.follow import CannotFollow, Follower
 from conform.judging.model import JudgeModel, images
 from conform.judging.model_bugs import ModelCall
 from conform.judging.read_result import shows_part
 from conform.judging.relabel import key
+from conform.judging.siblings import ObservedStep
 from conform.judging.translate import overlay
 
 

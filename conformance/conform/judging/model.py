@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import importlib
 import sys
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from importlib.machinery import ModuleSpec
 from importlib.util import find_spec, module_from_spec
 from types import ModuleType
@@ -144,13 +144,23 @@ def can_take_over(model: JudgeModel, charter: JudgeModel) -> bool:
     """Whether a model has the types of the charter's, and takes over its states: a sibling that is
     stored as its difference names the model whose types it has."""
     types = getattr(model, "TYPES_OF", None)
-    return types is not None and types == getattr(charter, "TYPES_OF", name_of(charter))
+    if types is None:
+        return False
+    of_charter = getattr(charter, "TYPES_OF", None)
+    return bool(types == (name_of(charter) if of_charter is None else of_charter))
 
 
 def take_over(model: JudgeModel, state: object) -> object:
     """A state of the charter's model as one of a model that `can_take_over`."""
     export = cast("_TakesOver", model)
     return export.take_over(state)
+
+
+def give_back(state: object, like: object) -> object:
+    """A state of a model that `can_take_over`, as one of the charter's, such as `like`."""
+    fields: tuple[str, ...] = getattr(type(like), "__match_args__", ())
+    make = cast("Callable[..., object]", type(like))
+    return make(*(getattr(state, name) for name in fields))
 
 
 class _TakesOver(Protocol):

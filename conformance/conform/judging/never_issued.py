@@ -16,7 +16,8 @@ from charter.formats.labels import Labels
 from charter.formats.resolve import Path
 from conform.judging.model import JudgeModel
 
-_Place = tuple[str, Path]
+WishPlace = tuple[str, Path]
+"""An operation, and the path of a value in its arguments."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,8 +41,8 @@ class Wishes:
     them; `asked` are the values that took the places of the present step."""
 
     model: JudgeModel
-    own: dict[_Place, str] = field(default_factory=dict)
-    asked: dict[_Place, str] = field(default_factory=dict)
+    own: Mapping[WishPlace, str] = field(default_factory=dict)
+    asked: dict[WishPlace, str] = field(default_factory=dict)
 
     def of(self, operation: str, labels: Labels) -> Callable[[Path], Json]:
         """The values for a step of which all before has these labels."""
@@ -55,13 +56,12 @@ class Wishes:
 
         return value
 
-    def learn(self, names: Mapping[str, str]) -> None:
-        """Take over what the target showed in a step: its values for those that were asked."""
-        for place, value in self.asked.items():
-            if value in names:
-                self.own[place] = names[value]
+    def learn(self, names: Mapping[str, str]) -> Mapping[WishPlace, str]:
+        """The adapter's values with what it showed in a step: its `names` of those requested."""
+        learned = {place: names[value] for place, value in self.asked.items() if value in names}
+        return {**self.own, **learned} if learned else self.own
 
-    def _value(self, place: _Place, labels: Labels) -> Json:
+    def _value(self, place: WishPlace, labels: Labels) -> Json:
         if place in self.own:
             return self.own[place]
         value = NeverIssued(self.model, place[0])(place[1])
@@ -76,7 +76,7 @@ class Wishes:
         return value
 
 
-def find_shown(asked: Mapping[_Place, str], model: Labels, target: Labels) -> dict[str, str]:
+def find_shown(asked: Mapping[WishPlace, str], model: Labels, target: Labels) -> dict[str, str]:
     """The target's values for those that were asked: those with the label that the model's has."""
     back = {(kind, label): raw for (kind, raw), label in target.raw_names().items()}
     wanted = set(asked.values())
@@ -88,7 +88,7 @@ def find_shown(asked: Mapping[_Place, str], model: Labels, target: Labels) -> di
 
 
 def find_single_new(
-    asked: Mapping[_Place, str], before: Labels, models: Sequence[Labels], target: Labels
+    asked: Mapping[WishPlace, str], before: Labels, models: Sequence[Labels], target: Labels
 ) -> dict[str, str]:
     """The target's value for the one that was asked, after a deviation: the only one that is new,
     where the model shows no new one."""

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Generic, TypeVar
 
@@ -10,7 +11,13 @@ from charter.formats.adapter import Result, Results, is_fault
 from charter.formats.canonical import Json
 from charter.formats.opaque import OpaqueTypes
 from conform.judging.image_parts import ImageParts, image_parts
-from conform.judging.relabel import Relabelling, behaviour_digest, key
+from conform.judging.relabel import (
+    Relabelling,
+    RelabelPlace,
+    Renamed,
+    behaviour_digest,
+    key,
+)
 
 _MOST_PAIRS = 10_000
 """Pairs of texts in a full cache."""
@@ -27,28 +34,36 @@ class Malformed(Exception):
 class BatchTexts:
     """The values of one batch with their canonical texts, each computed once."""
 
-    values: list[Json]
-    texts: list[bytes] = field(init=False)
-
-    def __post_init__(self) -> None:
-        self.texts = [key(value) for value in self.values]
+    values: list[Json] = field(default_factory=list)
+    texts: list[bytes] = field(default_factory=list)
 
     @classmethod
     def of(cls, results: Results, observes: Sequence[str] | None) -> BatchTexts:
         """The values of `results`; observations are cut down to the variables in `observes`."""
-        if observes is None:
-            return cls(results.values)
-        steps = (step for result in results.results for step in result.steps)
-        shown = {step[1] for step in steps if _has_indices(step)}
-        kept = [
-            project(value, observes) if position in shown else value
-            for position, value in enumerate(results.values)
-        ]
-        return cls(kept)
+        made = cls()
+        made.extend(results, observes)
+        return made
+
+    def extend(self, results: Results, observes: Sequence[str] | None) -> None:
+        """Take the values that follow those before."""
+        new = results.values[len(self.values) :]
+        if observes is not None:
+            steps = (step for result in results.results for step in result.steps)
+            shown = {step[1] - len(self.values) for step in steps if _has_indices(step)}
+            new = [
+                project(value, observes) if position in shown else value
+                for position, value in enumerate(new)
+            ]
+        self.values += new
+        self.texts += map(key, new)
 
     def at(self, index: int) -> Json:
         """The value at `index`; -1 is nothing."""
         return None if index == -1 else self.values[index]
+
+    def text(self, index: int) -> bytes:
+        """The text of the value at `index`."""
+        return NOTHING if index == -1 else self.texts[index]
 
 
 def _has_indices(step: object) -> bool:
@@ -107,35 +122,22 @@ class ResultReader:
     def read(self, result: Result, batch: BatchTexts, operations: Sequence[str]) -> RelabelledSteps:
         """The relabelled steps of one result of these operations, which may be left out where all
         values are of one type. Raises `Malformed` for steps that violate the protocol."""
-        try:
+        with _explain_steps():
             return self._read(result, batch, operations)
-        except IndexError:
-            raise Malformed("a step has an index that `values` does not have") from None
-        except (TypeError, ValueError) as error:
-            raise Malformed(str(error)) from None
 
     def _read(
         self, result: Result, batch: BatchTexts, operations: Sequence[str]
     ) -> RelabelledSteps:
-        texts, values = batch.texts, batch.values
         place = self._relabelling.begin()
         replies, states, digests = [], [], []
         images: list[int] = []
         fault = False
-        for number, (reply, observation, image) in enumerate(result.steps):
-            if reply < 0 or observation < 0 or image < -1:
-                fault = _unusual(result, number, batch)
-                if fault:
-                    digests.append(_fault_name(batch.at(reply)))
-                    break
-                raw, shown = NOTHING, None
-            else:
-                raw, shown = texts[reply], values[reply]
-            operation = operation_at(operations, number)
-            found = place.after.get((raw, texts[observation], operation))
+        for number, (_, observation, image) in enumerate(result.steps):
+            found = self._read_step(place, result, number, batch, operation_at(operations, number))
             if found is None:
-                pair = (texts[observation], values[observation])
-                found = self._relabelling.step(place, (raw, shown), pair, operation)
+                fault = True
+                digests.append(_fault_name(batch.at(result.steps[number][0])))
+                break
             reply_text, state, place, digest = found
             replies.append(reply_text)
             states.append(state)
@@ -146,6 +148,35 @@ class ResultReader:
         behaviour = behaviour_digest(digests)
         return RelabelledSteps(tuple(replies), tuple(states), tuple(images), fault, behaviour)
 
+    def _read_step(
+        self, place: RelabelPlace, result: Result, number: int, batch: BatchTexts, operation: str
+    ) -> Renamed | None:
+        """One step after those that lead to a place; None for a fault."""
+        reply, observation, image = result.steps[number]
+        raw, shown = NOTHING, None
+        if reply < 0 or observation < 0 or image < -1:
+            if _unusual(result, number, batch):
+                return None
+        else:
+            raw, shown = batch.texts[reply], batch.values[reply]
+        text = batch.texts[observation]
+        found = place.after.get((raw, text, operation))
+        if found is None:
+            pair = (text, batch.values[observation])
+            found = self._relabelling.step(place, (raw, shown), pair, operation)
+        return found
+
+    def begin(self) -> RelabelPlace:
+        """The place before the first step of a result."""
+        return self._relabelling.begin()
+
+    def go_on(
+        self, place: RelabelPlace, result: Result, number: int, batch: BatchTexts, operation: str
+    ) -> Renamed | None:
+        """As `_read_step`. Raises `Malformed` for a step that violates the protocol."""
+        with _explain_steps():
+            return self._read_step(place, result, number, batch, operation)
+
     def image_parts(self, result: Result, batch: BatchTexts) -> tuple[ImageParts, ...]:
         """What each image of a result shows of the observation beside it."""
         return tuple(
@@ -153,6 +184,17 @@ class ResultReader:
             for _, observation, image in result.steps
             if image >= 0 and observation >= 0 and not is_fault(batch.values[image])
         )
+
+
+@contextmanager
+def _explain_steps() -> Iterator[None]:
+    """A context in which the exceptions for steps that violate the protocol are `Malformed`."""
+    try:
+        yield
+    except IndexError:
+        raise Malformed("a step has an index that `values` does not have") from None
+    except (TypeError, ValueError) as error:
+        raise Malformed(str(error)) from None
 
 
 def operation_at(operations: Sequence[str], step: int) -> str:

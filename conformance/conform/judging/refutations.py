@@ -84,13 +84,16 @@ def find_mistyped(
     """The first value in the steps of a result that is not of its type, or ""."""
     sorts = cast("Mapping[str, Mapping[str, int]]", question["sorts"])
     operations = cast("Sequence[Mapping[str, str]]", question["operations"])
+    checked: set[tuple[str, int]] = set()  # the same state is often shown again
     for number, (reply, observation, _) in enumerate(result.steps):
+        operation = operations[number - 1]["operation"] if number else ""
         value = batch.at(reply)
         wrong = ""
-        if number and not is_fault(value):
-            wrong = types.wrong_reply(operations[number - 1]["operation"], value, sorts)
-        if not wrong and observation >= 0:
+        if number and (operation, reply) not in checked and not is_fault(value):
+            wrong = types.wrong_reply(operation, value, sorts)
+        if not wrong and observation >= 0 and ("", observation) not in checked:
             wrong = types.wrong_observation(batch.at(observation), sorts)
+        checked |= {(operation, reply), ("", observation)}
         if wrong:
             return f"step {number}: {wrong}"
     return ""

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from charter.formats.canonical import Json
 from charter.formats.labels import Labels
 from charter.formats.opaque import OpaqueTypes
 from charter.formats.resolve import History, resolve
-from conform.judging.model import JudgeModel, world_of
+from conform.judging.model import JudgeModel, ModelOutcome, world_of
 from conform.judging.never_issued import NeverIssued
 from conform.judging.read_result import project
+from conform.judging.relabel import key
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,15 +59,36 @@ def steps(
     """The outcomes that the model allows for an operation of a question after a trace. Of what they
     show the variables in `observes` count (None: all). Raises `Unresolved` if a reference leads
     nowhere."""
-    operation = str(call["operation"])
-    args = resolve(call["args"], trace.history, NeverIssued(model, operation))
-    assert isinstance(args, dict)
-    for outcome in model.outcomes(trace.state, operation, args):
-        raw = model.observe(outcome.state)
-        shown = _select_shown(raw, observes)
-        reply, seen, labels = trace.labels.step(outcome.reply, shown, operation)
-        after = ModelTrace(outcome.state, labels, trace.history.then(outcome.reply, raw))
-        yield ModelStep(outcome.branch, reply, seen, after)
+    return OutcomesOfStates(model, observes).steps(call, trace, b"")
+
+
+@dataclass(slots=True)
+class OutcomesOfStates:
+    """What a model allows for one operation, computed once for traces in equal states."""
+
+    model: JudgeModel
+    observes: Sequence[str] | None = None
+    known: dict[tuple[bytes, bytes], list[tuple[ModelOutcome, Json]]] = field(default_factory=dict)
+
+    def steps(
+        self, call: Mapping[str, Json], trace: ModelTrace, state: bytes
+    ) -> Iterator[ModelStep]:
+        """The outcomes after a trace, whose state has this text. Raises `Unresolved` if a reference
+        leads nowhere."""
+        operation = str(call["operation"])
+        args = resolve(call["args"], trace.history, NeverIssued(self.model, operation))
+        assert isinstance(args, dict)
+        at = (state, key(args))
+        found = self.known.get(at)
+        if found is None:
+            outcomes = self.model.outcomes(trace.state, operation, args)
+            found = [(outcome, self.model.observe(outcome.state)) for outcome in outcomes]
+            self.known[at] = found
+        for outcome, raw in found:
+            shown = _select_shown(raw, self.observes)
+            reply, seen, labels = trace.labels.step(outcome.reply, shown, operation)
+            after = ModelTrace(outcome.state, labels, trace.history.then(outcome.reply, raw))
+            yield ModelStep(outcome.branch, reply, seen, after)
 
 
 def _select_shown(raw: Json, observes: Sequence[str] | None) -> Json:

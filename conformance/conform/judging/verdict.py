@@ -20,7 +20,8 @@ from conform.judging.automaton import NOT_JUDGED, AnswerJson, Judge, Stop, Track
 from conform.judging.candidates import EntryWidth, Judged
 from conform.judging.differ import Allowed, RelabelledStep, nearest, severity
 from conform.judging.equal_values import OpaqueSteps, equal_values
-from conform.judging.follow import CannotFollow, Follower, ObservedStep, Siblings
+from conform.judging.faults import judge_fault, list_failing
+from conform.judging.follow import CannotFollow, Follower
 from conform.judging.image_parts import ImageParts
 from conform.judging.lagging_images import ImagedStep, explaining
 from conform.judging.read_result import BatchTexts, Malformed, RelabelledSteps, project
@@ -34,6 +35,7 @@ from conform.judging.refutations import (
     shows_another,
 )
 from conform.judging.relabel import key
+from conform.judging.siblings import ObservedStep, Siblings
 
 _ANOTHER_MODEL = "the present model is not that of the suite"
 _NOTHING_BEHIND = (
@@ -100,10 +102,28 @@ def assess(
         threw = EXCEPTION if result.status is Status.ERROR else ""
         return Assessment(Verdict(item.id, kind, lie or f"{threw}{result.detail}"))
     found = _compare(item, result, batch, judge, siblings)
-    if IMAGE in judge.offers and found.verdict.kind in JUDGED:
-        lacking = lacks_image(item.question, result, batch)
-        return replace(found, imageless=lacking, images=judge.reader.image_parts(result, batch))
-    return found
+    return _add_images(found, item, result, batch, judge)
+
+
+def assess_allowed(
+    item: VectorItem, result: Result, batch: BatchTexts, judge: Judge, taken: Sequence[str]
+) -> Assessment | None:
+    """The verdict on a run of which each step is allowed, by these branches; None if its images say
+    otherwise."""
+    relabelled = judge.reader.read(result, batch, judge.operations(item.question))
+    if relabelled.images:
+        return None
+    return _add_images(_conclude_allowed(item, relabelled, taken), item, result, batch, judge)
+
+
+def _add_images(
+    found: Assessment, item: VectorItem, result: Result, batch: BatchTexts, judge: Judge
+) -> Assessment:
+    """An assessment with what images show, if the adapter claims to show any."""
+    if IMAGE not in judge.offers or found.verdict.kind not in JUDGED:
+        return found
+    lacking = lacks_image(item.question, result, batch)
+    return replace(found, imageless=lacking, images=judge.reader.image_parts(result, batch))
 
 
 def _compare(
@@ -171,16 +191,14 @@ def _false_claim(item: VectorItem, result: Result, batch: BatchTexts) -> str:
 
 
 def _conclude_allowed(
-    item: VectorItem, relabelled: RelabelledSteps, taken: list[str]
+    item: VectorItem, relabelled: RelabelledSteps, taken: Sequence[str]
 ) -> Assessment:
     """The run has one of the few behaviours that the answer allows."""
     missed = _list_missed(item.why, taken)
     kind = Kind.INCONCLUSIVE if missed else Kind.CONFORMS
     detail = f"not taken: {', '.join(missed)}" if missed else ""
     verdict = Verdict(item.id, kind, detail, (), tuple(taken), judged=len(taken) - 1)
-    return Assessment(
-        verdict, tuple(zip(relabelled.states, taken[1:], strict=False)), relabelled.behaviour
-    )
+    return Assessment(verdict, _transitions(relabelled, taken), relabelled.behaviour)
 
 
 def _transitions(
@@ -305,7 +323,9 @@ class _DivergingVector:
     def _raw(self, step: int) -> ObservedStep:
         reply, observation, _ = self.result.steps[step]
         operation, args = self._call(step)
-        return ObservedStep(operation, args, self.batch.at(reply), self.batch.at(observation))
+        shown = self.batch.at(reply), self.batch.at(observation)
+        texts = self.batch.text(reply), self.batch.text(observation)
+        return ObservedStep(operation, args, *shown, texts)
 
     def _list_expected(self, stop: Stop) -> tuple[Allowed, ...]:
         nodes = [self.answer["steps"][stop.step][position] for position in stop.possible]
@@ -358,7 +378,8 @@ class _DivergingVector:
             assert follower is not None
             step = self._raw(number)
             try:
-                names |= set(follower.failing(replace(step, reply=image, observation=None)))
+                failed = replace(step, reply=image, observation=None, texts=None)
+                names |= set(list_failing(follower, failed))
                 follower.step(step)
             except CannotFollow:
                 break
@@ -427,7 +448,7 @@ class _DivergingVector:
     def _judge(self, follower: Follower, step: int) -> Judged:
         """Judge a step that may be a fault, with or without an observation."""
         raw = self._raw(step)
-        return follower.fault(raw) if is_fault(raw.reply) else follower.step(raw)
+        return judge_fault(follower, raw) if is_fault(raw.reply) else follower.step(raw)
 
     def _go_on(
         self, follower: Follower, after: int, seen: list[RelabelledStep], found: _Findings

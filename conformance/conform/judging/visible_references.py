@@ -23,8 +23,8 @@ from charter.formats.resolve import (
 )
 from charter.formats.types import JudgedTypes
 from conform.judging.automaton import Judge
-from conform.judging.follow import Siblings
 from conform.judging.model import JudgeModel, bug_of
+from conform.judging.siblings import Siblings
 from conform.judging.traces import ModelTrace, begin, steps
 from conform.judging.verdict import VectorItem
 

@@ -12,7 +12,7 @@ from charter.formats.reading import own_number, own_object
 from charter.formats.run import RunFinding
 from charter.formats.run_description import RunDescription
 from conform.judging import model
-from conform.judging.follow import Siblings
+from conform.judging.siblings import Siblings
 from conform.runs import overclaims, summary
 from conform.runs.asked_vectors import AskedVectors
 from conform.runs.canaries import canaries

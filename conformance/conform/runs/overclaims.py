@@ -16,9 +16,10 @@ from charter.formats.canonical import Json
 from charter.formats.reading import own_calls
 from charter.formats.verdict import Kind
 from conform.adapters.session import Judgement
-from conform.judging.follow import CannotFollow, Follower, ObservedStep, Siblings
+from conform.judging.follow import CannotFollow, Follower
 from conform.judging.model import JudgeModel, may_differ
 from conform.judging.read_result import BatchTexts
+from conform.judging.siblings import ObservedStep, Siblings
 from conform.storage.bucket_store import RunFolder
 from conform.storage.observations import observations
 from conform.suites.cache import Suite

@@ -17,8 +17,8 @@ from conform.adapters.session import Judgement
 from conform.console.errors import BadRun
 from conform.judging import model
 from conform.judging.automaton import Judge
-from conform.judging.follow import Siblings
 from conform.judging.read_result import BatchTexts
+from conform.judging.siblings import Siblings
 from conform.judging.verdict import Assessment, VectorItem, assess
 from conform.judging.visible_references import visible
 from conform.runs import summary

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import takewhile
 from random import Random
 
@@ -19,14 +19,13 @@ from charter.formats.vector import concrete_ids
 from charter.formats.verdict import Kind, Verdict
 from conform.adapters.open_sessions import NextStep, OpenSessions, ShownSoFar
 from conform.adapters.session import BrokenBatch, Session, start_again
-from conform.judging.answer import GrowingAnswer
-from conform.judging.follow import Siblings
-from conform.judging.model import world_of
-from conform.judging.read_result import BatchTexts
+from conform.judging.answer import CannotAnswer, Shown, answer_of
+from conform.judging.automaton import Judge
+from conform.judging.model import JudgeModel, world_of
 from conform.judging.relabel import key
-from conform.judging.verdict import Assessment, VectorItem, assess
+from conform.judging.siblings import Siblings
+from conform.judging.verdict import Assessment, VectorItem, assess, assess_allowed
 from conform.walks.coverage import WalkCoverage
-from conform.walks.joined_results import join_results
 from conform.walks.offered import OfferedWorld, choose_worlds, read_offered
 from conform.walks.places import ValueFinder
 from conform.walks.seen_steps import StepReader
@@ -36,6 +35,8 @@ PREFIX_SHARE = 0.6
 """The share of walks that begin with operations of a question of the suite."""
 POOL_SHARE = 0.4
 """The share of walks that begin with operations of an earlier walk of the block."""
+WALKS_FOR_ONE_KEPT = 1_000
+"""Of so many walks that conform one is kept whole."""
 _WHOLE_SHARE = 0.5
 """The share of these that begin with all of its operations."""
 
@@ -190,9 +191,10 @@ def _begin(target: WalkTarget, plan: WalkSettings, number: int, walker: Walker) 
         **target.component, "sorts": sorts, "given": None, "operations": [], "delta": "each",
         **({"consts": {**consts}} if consts else {}),
     }  # fmt: skip
-    answer = GrowingAnswer.of(target.siblings.charter, question, target.session.judge.opaque)
-    identity = f"walk-{plan.seed}-{number}"
-    return TargetWalk(number, identity, question, world, answer, plan.steps, prefix)
+    return TargetWalk(
+        number, f"walk-{plan.seed}-{number}", question, world, walker.reader.begin(), plan.steps,
+        prefix, walker.select_some(number, world),
+    )  # fmt: skip
 
 
 def _begin_with(
@@ -213,23 +215,9 @@ def _begin_with(
 
 def _judge(target: WalkTarget, seed: int, walks: Sequence[TargetWalk]) -> Iterator[JudgedWalk]:
     """The walks as vectors."""
-    judge = target.session.judge
-    items = {walk.number: _make_item(walk, seed) for walk in walks}
-    whole = [
-        (items[walk.number].id, walk.last)
-        for walk in walks
-        if walk.last is not None and walk.broken is None
-    ]
-    results, _ = join_results(whole)
-    batch = BatchTexts.of(results, judge.observes)
-    found = iter(results.results)
     seen: dict[str, list[Verdict]] = {}
     for walk in walks:
-        item = items[walk.number]
-        if walk.broken is not None:
-            assessment = Assessment(Verdict(item.id, walk.broken.kind, walk.broken.detail))
-        else:
-            assessment = assess(item, next(found), batch, judge, target.siblings)
+        item, assessment = _judge_one(target, seed, walk)
         if not walk.calls and assessment.verdict.kind is Kind.CONFORMS:
             continue  # it asked nothing
         same = seen.setdefault(item.id, [])
@@ -241,19 +229,60 @@ def _judge(target: WalkTarget, seed: int, walks: Sequence[TargetWalk]) -> Iterat
         )  # fmt: skip
 
 
-def _make_item(walk: TargetWalk, seed: int) -> VectorItem:
-    """The vector of a walk: it is cut where the model has no answer to the rest."""
-    answer = walk.find_answer()
-    while answer is None:
+def _judge_one(target: WalkTarget, seed: int, walk: TargetWalk) -> tuple[VectorItem, Assessment]:
+    """A walk as a vector. It has an answer if it is kept."""
+    judge, batch = target.session.judge, walk.read.batch
+    branches = None if walk.broken else walk.find_branches()
+    if branches is not None and not is_kept_anyway(walk.number):
+        assert walk.last is not None
+        item = _make_item(walk, seed)
+        allowed = assess_allowed(item, walk.last.result, batch, judge, branches)
+        if allowed is not None:
+            return item, allowed
+    item = _cut(target, walk, seed)
+    if walk.broken is not None:
+        return item, Assessment(Verdict(item.id, walk.broken.kind, walk.broken.detail))
+    assert walk.last is not None
+    return item, assess(item, walk.last.result, batch, judge, target.siblings)
+
+
+def _cut(target: WalkTarget, walk: TargetWalk, seed: int) -> VectorItem:
+    """The vector of a walk with its answer: it is cut where the model has no answer to the rest."""
+    judge = target.session.judge
+    shown = walk.list_shown(judge)
+    while True:
+        item = find_answer(_make_item(walk, seed), target.siblings.charter, judge, shown)
+        if item is not None:
+            return item
         walk.shorten()
-        answer = walk.find_answer()
+
+
+def find_answer(
+    item: VectorItem, model: JudgeModel, judge: Judge, shown: Sequence[Shown] = ()
+) -> VectorItem | None:
+    """The vector of a walk with the model's answer, after what a target has `shown`; None if it has
+    none."""
+    try:
+        answer = answer_of(model, orjson.loads(item.question), judge.opaque, shown)
+    except CannotAnswer:
+        return None
+    digest = canonical.text_digest(_text(answer).decode())
+    return replace(item, answer=_text({**answer, "question": item.id, "digest": digest}))
+
+
+def is_kept_anyway(number: int) -> bool:
+    """Whether a walk is kept whole even if it conforms."""
+    return number % WALKS_FOR_ONE_KEPT == 0
+
+
+def _make_item(walk: TargetWalk, seed: int) -> VectorItem:
+    """The vector of a walk, without its answer."""
     why: dict[str, Json] = {"label": "", "obligations": [], "purpose": [], "source": "walk",
            "title": f"walk {seed}/{walk.number}"}  # fmt: skip
     names = sorted({str(call["operation"]) for call in walk.calls})
-    name, digest = canonical.digest(walk.whole), canonical.text_digest(_text(answer).decode())
-    sealed = {**answer, "question": name, "digest": digest}
-    texts = key(walk.whole), _text(sealed), key(why)
-    return VectorItem(name, *texts, " ".join(names))
+    question = key(walk.whole)
+    name = canonical.text_digest(question.decode())
+    return VectorItem(name, question, b"", key(why), " ".join(names))
 
 
 def _text(answer: Mapping[str, object]) -> bytes:

@@ -8,6 +8,7 @@ alike, and the cache of a follower holds.
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 
@@ -15,14 +16,30 @@ import orjson
 
 from charter.formats.adapter import is_fault
 from charter.formats.canonical import Json
+from charter.formats.status import Status
 from conform.adapters.open_sessions import ShownSoFar
 from conform.judging.automaton import Judge
-from conform.judging.read_result import BatchTexts, RelabelledSteps
+from conform.judging.read_result import BatchTexts, operation_at
+from conform.judging.relabel import RelabelPlace
 
 _LABEL = re.compile(rb'"#([0-9.]+)"')
 _SCALE = 1 << 30
 """Labels are sums of halves; so many times a label is a whole number."""
 _MEMORY = 20_000
+
+
+@dataclass(frozen=True, slots=True)
+class ReadStep:
+    """A step of a walk: the texts of its reply and observation, relabelled, and whether all opaque
+    values in them are old ones."""
+
+    reply: bytes
+    observation: bytes
+    is_old: bool
+
+    @property
+    def texts(self) -> tuple[bytes, bytes]:
+        return self.reply, self.observation
 
 
 @dataclass(slots=True)
@@ -31,11 +48,6 @@ class StepReader:
 
     judge: Judge
     known: dict[bytes, Json] = field(default_factory=dict)
-
-    def read(self, answer: ShownSoFar, question: bytes) -> RelabelledSteps:
-        """The relabelled steps of one result. Raises `Malformed`."""
-        batch = BatchTexts.of(answer.results, self.judge.observes)
-        return self.judge.reader.read(answer.result, batch, self.judge.operations(question))
 
     def value(self, text: bytes) -> Json:
         """A relabelled reply or observation with values instead of labels."""
@@ -47,6 +59,47 @@ class StepReader:
             found = plain if is_fault(plain) else orjson.loads(_LABEL.sub(_make_value, text))
             self.known[text] = found
         return found
+
+    def begin(self) -> WalkSteps:
+        """The steps of a walk that has not begun."""
+        return WalkSteps(self.judge, self.judge.reader.begin())
+
+
+@dataclass(slots=True)
+class WalkSteps:
+    """The steps of one walk, as far as they were read, without a `fault` at their end. `batch` has
+    the values of its answer."""
+
+    judge: Judge
+    place: RelabelPlace
+    batch: BatchTexts = field(default_factory=BatchTexts)
+    steps: list[ReadStep] = field(default_factory=list)
+    fault: bool = False
+
+    def take(self, answer: ShownSoFar, operations: Sequence[str]) -> int:
+        """Read the newest steps, or all again if they were repeated. Returns how many of the first
+        steps are as they were. Raises `Malformed`."""
+        before = [*self.steps]
+        if answer.repeated or len(answer.result.steps) < len(before):
+            self.place, self.batch = self.judge.reader.begin(), BatchTexts()
+            self.steps, self.fault = [], False
+        self.batch.extend(answer.results, self.judge.observes)
+        for number in range(len(self.steps), len(answer.result.steps)):
+            operation = operation_at(operations, number)
+            found = self.judge.reader.go_on(
+                self.place, answer.result, number, self.batch, operation
+            )
+            if found is None:
+                self.fault = True
+                break
+            reply, observation, place, _ = found
+            self.steps.append(ReadStep(reply, observation, place is self.place))
+            self.place = place
+        return len(before) if self.steps[: len(before)] == before else 0
+
+    def is_whole(self, answer: ShownSoFar, calls: int) -> bool:
+        """Whether the steps are those of so many calls, and nothing else came."""
+        return answer.result.status is Status.OK and len(self.steps) == calls + 1
 
 
 def _make_value(label: re.Match[bytes]) -> bytes:

@@ -11,21 +11,21 @@ from random import Random
 
 from charter.formats.adapter import is_fault
 from charter.formats.canonical import Json
-from charter.formats.resolve import Unresolved
 from conform.adapters.base import AdapterBroken
 from conform.adapters.open_sessions import ShownSoFar
-from conform.console.errors import ModelBug
-from conform.judging.answer import CannotAnswer, GrowingAnswer, answer_of
-from conform.judging.automaton import AnswerJson
-from conform.judging.follow import CannotFollow, Follower, ObservedStep, Siblings
-from conform.judging.model import JudgeModel, assumes
+from conform.judging.answer import CannotAnswer, GrowingAnswer
+from conform.judging.automaton import Judge
+from conform.judging.candidates import AllowedCall, Judged
+from conform.judging.follow import CannotFollow, Follower
 from conform.judging.read_result import Malformed
 from conform.judging.relabel import key
+from conform.judging.siblings import ObservedStep, Siblings
 from conform.walks.coverage import WalkCoverage
 from conform.walks.draw import ArgumentDrawer
 from conform.walks.offered import Offered, OfferedWorld
 from conform.walks.places import SeenValues, ValueFinder
-from conform.walks.seen_steps import StepReader
+from conform.walks.seen_steps import ReadStep, StepReader, WalkSteps
+from conform.walks.traced import WalkTraces
 
 CANDIDATES = 10
 """Calls that are drawn in each state; the one with the rarest branch is taken."""
@@ -65,30 +65,38 @@ class DrawnCall:
     """A call, and what the model does with it."""
 
     call: Call
+    asked: AllowedCall
     predicted: Predicted
     rarity: float
 
 
 @dataclass(slots=True)
 class TargetWalk:
-    """One walk. `question` has no operations, `calls` are those so far. `planned` are operations
-    that come before those that are chosen, of which so many are `left`. `seen` are the steps,
-    relabelled, `taken` the last two branches. `open`: it goes on. `varies`: an earlier step was
-    answered otherwise in a longer question. `shortened`: the charter leaves too much open to go on,
-    or to answer all of it. `deviates`: the charter does not allow one of the steps."""
+    """One walk. `question` has no operations, `calls` are those so far, `asked` is what the charter
+    allows for the newest. `planned` are operations that come before those that are chosen, of which
+    so many are `left`. `some` are the operations that it is made of. `judged` are the steps that
+    the target performed, `taken` the last two branches. `open`: it goes on. `varies`: an earlier
+    step was answered otherwise in a longer question. It is followed along `traces` as far as the
+    charter allows it, then by a `follower`. `answer` is that of the charter, for a walk
+    that it does not allow: what is asked then must have a value there, too. `shortened`: the
+    charter leaves too much open to go on, or to answer all of it. `deviates`: the charter does not
+    allow one of the steps."""
 
     number: int
     id: str
     question: dict[str, Json]
     world: OfferedWorld
-    answer: GrowingAnswer
+    read: WalkSteps
     left: int
     planned: list[Call]
+    some: Sequence[str]
     calls: list[Call] = field(default_factory=list)
+    asked: AllowedCall | None = None
     branch: str = ""
     taken: tuple[str, ...] = ()
-    seen: list[tuple[bytes, bytes]] = field(default_factory=list)
+    judged: list[Judged] = field(default_factory=list)
     values: SeenValues = field(default_factory=SeenValues)
+    traces: WalkTraces | None = None
     follower: Follower | None = None
     last: ShownSoFar | None = None
     broken: AdapterBroken | None = None
@@ -96,6 +104,7 @@ class TargetWalk:
     varies: bool = False
     shortened: bool = False
     deviates: bool = False
+    answer: GrowingAnswer | None = None
 
     @property
     def has_begun(self) -> bool:
@@ -107,14 +116,24 @@ class TargetWalk:
         """The question with all operations so far."""
         return {**self.question, "operations": [*self.calls]}
 
-    def find_answer(self) -> AnswerJson | None:
-        """The model's answer to all operations; None if it has none."""
-        if not self.answer.merged:
-            return self.answer.json()
-        try:
-            return answer_of(self.answer.model, self.whole, self.answer.opaque)
-        except CannotAnswer:
+    def find_branches(self) -> list[str] | None:
+        """The branches of all steps ("" where several are possible), if the charter allows each;
+        None if it does not, or if that is not known."""
+        if self.last is None or self.traces is None or not self.traces.states:
             return None
+        whole = self.read.is_whole(self.last, len(self.calls))
+        return find_branches(self.judged) if whole else None
+
+    @property
+    def states(self) -> tuple[object, ...]:
+        """The states that it may be in."""
+        followed = self.traces or self.follower
+        return followed.states if followed else ()
+
+    def list_shown(self, judge: Judge) -> list[tuple[bytes, bytes]]:
+        """What the target showed, relabelled; nothing if it hides variables, since then labels may
+        mean other values than those of the charter."""
+        return [] if judge.observes is not None else [step.texts for step in self.read.steps]
 
     def shorten(self) -> None:
         """Leave out the last operation, and its step."""
@@ -158,17 +177,19 @@ class Walker:
         offered = world.operations or self.operations
         return [name for name in self.operations if name in offered]
 
-    def select_some(self, walk: TargetWalk) -> Sequence[str]:
+    def select_some(self, number: int, world: OfferedWorld) -> Sequence[str]:
         """The operations that one walk is made of."""
-        chance = Random(f"{self.seed}/{walk.number}/few")
-        share, offered = chance.choice(SHARES), self.list_offered(walk.world)
+        chance = Random(f"{self.seed}/{number}/few")
+        share, offered = chance.choice(SHARES), self.list_offered(world)
         return [name for name in offered if chance.random() < share] or offered
 
     def choose(self, walk: TargetWalk) -> bool:
         """Choose the next call of a walk; False if none is possible, and the walk ends."""
         if walk.planned:
             call = walk.planned.pop(0)
-            if self._predict(walk, call) is not None and _can_add(walk, call):
+            walk.asked = self._ask(walk, call)
+            if walk.asked is not None and self._has_answer(walk, call):
+                walk.calls.append(call)
                 walk.branch = ""
                 return True
             walk.planned.clear()
@@ -179,12 +200,35 @@ class Walker:
         step = len(walk.calls) + 1
         chance = Random(f"{self.seed}/{walk.number}/{step}")
         found = self._draw(walk, chance)
-        for candidate in sorted(found, key=lambda one: -one.rarity):
-            if _can_add(walk, candidate.call):
-                self._note(walk, candidate.predicted)
+        for chosen in sorted(found, key=lambda one: -one.rarity):
+            if self._has_answer(walk, chosen.call):
+                walk.calls.append(chosen.call)
+                walk.asked = chosen.asked
+                self._note(walk, chosen.predicted)
                 return True
         walk.open, walk.shortened = False, bool(found)
         return False
+
+    def _has_answer(self, walk: TargetWalk, call: Call) -> bool:
+        """Whether the charter has an answer to a walk with one more call."""
+        hides = self.reader.judge.observes is not None
+        if walk.traces is not None and walk.answer is None and not hides:
+            return True
+        try:
+            if walk.answer is None:
+                walk.answer = self._answer(walk)
+            walk.answer.add(call)
+        except CannotAnswer:
+            return False
+        return True
+
+    def _answer(self, walk: TargetWalk) -> GrowingAnswer:
+        """The answer to a walk so far. Raises `CannotAnswer`."""
+        answer = GrowingAnswer.of(self.siblings.charter, walk.question, self.reader.judge.opaque)
+        shown = walk.list_shown(self.reader.judge)
+        for number, call in enumerate(walk.calls, 1):
+            answer.add(call, shown=shown[number] if number < len(shown) else None)
+        return answer
 
     def _note(self, walk: TargetWalk, predicted: Predicted) -> None:
         """Note the branch of the newest call, and what it shows."""
@@ -202,121 +246,150 @@ class Walker:
             return
         walk.last = answer
         walk.varies |= answer.varies
+        operations = [str(call["operation"]) for call in walk.calls]
         try:
-            read = self.reader.read(answer, key(walk.whole))
+            before = walk.read.take(answer, operations)
         except Malformed:
-            walk.open = False
+            walk.open, walk.traces = False, None
             return
-        steps = list(zip(read.replies, read.states, strict=True))
-        before = len(walk.seen)
-        if walk.follower is None or steps[:before] != walk.seen:
-            walk.follower, walk.seen, before = None, [], 0
+        steps = walk.read.steps
+        if not walk.states or before < len(walk.judged) + 1:
+            walk.traces, walk.follower, walk.asked, walk.answer, before = None, None, None, None, 0
             walk.values, walk.taken = SeenValues(), ()
-        for number, step in enumerate(steps[before:], before):
-            if not self._follow(walk, number, step):
+            walk.judged.clear()
+        for number in range(before, len(steps)):
+            if not self._follow(walk, number, steps[number]):
                 walk.open = False
+                break
         walk.open &= not answer.over and len(steps) == len(walk.calls) + 1
 
-    def _follow(self, walk: TargetWalk, number: int, step: tuple[bytes, bytes]) -> bool:
+    def _follow(self, walk: TargetWalk, number: int, step: ReadStep) -> bool:
         """Judge one step; False if the walk cannot be followed."""
-        reply, observation = map(self.reader.value, step)
         operation = str(walk.calls[number - 1]["operation"]) if number else ""
-        walk.seen.append(step)
-        replied = self.finder.find_replied(operation, step[0]) if number else ()
-        walk.values.add(number, self.finder.find_observed(step[1]), replied)
-        try:
-            if walk.follower is None:
-                if number:
-                    return False
-                observes = self.reader.judge.observes
-                walk.follower = Follower(self.siblings, walk.question, observes, observation)
-                return True
-            if is_fault(reply):
-                walk.deviates = True
-                self.coverage.add_end(walk.branch)
-                return False
-            args = walk.calls[number - 1]["args"]
-            judged = walk.follower.step(ObservedStep(operation, args, reply, observation))
-        except CannotFollow:
-            walk.deviates |= walk.follower is None
+        replied = self.finder.find_replied(operation, step.reply) if number else ()
+        walk.values.add(number, self.finder.find_observed(step.observation), replied)
+        observes = self.reader.judge.observes
+        if number == 0:
+            traces = WalkTraces(self.siblings, walk.question, observes)
+            walk.traces = traces if traces.begin(step.observation) else None
+            walk.deviates |= walk.traces is None
+            return walk.traces is not None
+        if is_fault(self.reader.value(step.reply)):
+            walk.deviates = True
+            self.coverage.add_end(walk.branch)
             return False
-        walk.deviates |= not judged.allowed
-        walk.shortened = judged.allowed and not walk.follower.states
+        try:
+            judged = self._judge(walk, number, step)
+        except CannotFollow:
+            walk.follower = None
+            return False
+        walk.judged.append(judged)
+        walk.shortened = judged.allowed and not walk.states
         branch = judged.branches[0] if len(judged.branches) == 1 else walk.branch
         if branch != walk.branch and number == len(walk.calls):
             self.coverage.add(walk.taken, branch)
         walk.taken = (*walk.taken, branch)[-2:]
-        return bool(walk.follower.states)
+        return bool(walk.states)
+
+    def _judge(self, walk: TargetWalk, number: int, step: ReadStep) -> Judged:
+        """Judge one step: along the traces, or from the first that the charter does not allow by a
+        follower. Raises `CannotFollow`."""
+        newest = number == len(walk.calls)
+        asked = walk.asked if newest else None
+        if walk.traces is not None:
+            asked = asked or self._ask(walk, walk.calls[number - 1])
+            judged = walk.traces.take(asked, step.texts) if asked else None
+            if judged is not None:
+                return judged
+            walk.traces, walk.deviates, asked = None, True, None
+            start = self.reader.value(walk.read.steps[0].observation)
+            observes = self.reader.judge.observes
+            walk.follower = Follower(self.siblings, walk.question, observes, start)
+            for earlier in range(1, number):
+                walk.follower.step(self._observe(walk, earlier))
+        if walk.follower is None:
+            raise CannotFollow("the state is not known")
+        return walk.follower.step(self._observe(walk, number), asked)
+
+    def _observe(self, walk: TargetWalk, number: int) -> ObservedStep:
+        """A step as a follower reads it."""
+        call, step = walk.calls[number - 1], walk.read.steps[number]
+        reply, observation = map(self.reader.value, step.texts)
+        return ObservedStep(
+            str(call["operation"]), call["args"], reply, observation, None, step.is_old
+        )
+
+    def _ask(self, walk: TargetWalk, call: Call) -> AllowedCall | None:
+        """What the charter allows for a call; None if it cannot be asked."""
+        followed = walk.traces or walk.follower
+        assert followed is not None
+        return followed.ask(str(call["operation"]), call["args"])
 
     def _draw(self, walk: TargetWalk, chance: Random) -> list[DrawnCall]:
         """Calls with a value in the state that was observed."""
         drawer = ArgumentDrawer(self.offered, walk.world, walk.values, chance)
         found: list[DrawnCall] = []
-        few, offered = self.select_some(walk), self.list_offered(walk.world)
+        few, offered = walk.some, self.list_offered(walk.world)
         if chance.random() < READS:
             few = [name for name in offered if name not in self.coverage.moving] or few
+        known: dict[tuple[str, bytes], DrawnCall | None] = {}
         for number in range(_DRAWS if offered else 0):
             operation = chance.choice(few if number < _DRAWS // 2 else offered)
-            call: Call = {"operation": operation, "args": drawer.draw(operation)}
-            predicted = self._predict(walk, call)
-            if predicted is not None:
-                if predicted.moves:
-                    self.coverage.moving.add(operation)
-                rarity = self.coverage.measure(walk.taken, predicted.branch)
-                rarity += self.coverage.measure_shown(
-                    predicted.branch, predicted.reply, predicted.shown
-                )
-                rarity *= 1.0 if predicted.moves else IDLE
-                rarity /= 1 + self.coverage.ends[predicted.branch]
-                found.append(DrawnCall(call, predicted, rarity))
+            args = drawer.draw(operation)
+            name = (operation, key(args))
+            if name not in known:
+                known[name] = self._weigh(walk, {"operation": operation, "args": args})
+            drawn = known[name]
+            if drawn is not None:
+                found.append(drawn)
             if len(found) == CANDIDATES:
                 break
         return found
 
-    def _predict(self, walk: TargetWalk, call: Call) -> Predicted | None:
-        """What the model may do in the states that the walk may be in; None if the call breaks an
-        assumption, or has no value."""
-        follower = walk.follower
-        assert follower is not None
-        operation, args = str(call["operation"]), call["args"]
-        model: JudgeModel = self.siblings.charter
-        try:
-            meant = follower.resolved(ObservedStep(operation, args, None, None))
-        except (CannotFollow, Unresolved):
+    def _weigh(self, walk: TargetWalk, call: Call) -> DrawnCall | None:
+        """A call and how rare what it does is; None if it has no value."""
+        asked = self._ask(walk, call)
+        predicted = self._predict(walk, asked) if asked else None
+        if asked is None or predicted is None:
             return None
-        try:
-            if not all(assumes(model, state, operation, meant.args) for state in follower.states):
-                return None
-            found = [
-                (state, outcome)
-                for state in follower.states
-                for outcome in model.outcomes(state, operation, meant.args)
-            ]
-        except Exception as error:  # of the model, which has a class Undefined in each folder
-            if type(error).__name__ == "Undefined":
-                return None
-            problem = follower.failed(model, meant, error)
-            if isinstance(problem, ModelBug):
-                raise problem from error
-            return None
+        if predicted.moves:
+            self.coverage.moving.add(asked.call.operation)
+        rarity = self.coverage.measure(walk.taken, predicted.branch)
+        rarity += self.coverage.measure_shown(predicted.branch, predicted.reply, predicted.shown)
+        rarity *= 1.0 if predicted.moves else IDLE
+        rarity /= 1 + self.coverage.ends[predicted.branch]
+        return DrawnCall(call, asked, predicted, rarity)
+
+    def _predict(self, walk: TargetWalk, asked: AllowedCall) -> Predicted | None:
+        """What the model does in the states that the walk may be in; None if it does nothing."""
+        states = walk.states
+        found = [item for items in asked.allowed for item in items]
         if not found:
             return None
-        _, first = min(found, key=lambda pair: pair[1].branch)
-        reply, shown = (
-            OPAQUE.sub('"@"', key(value).decode())
-            for value in (first.reply, model.observe(first.state))
-        )
-        return Predicted(first.branch, reply, shown, any(o.state != state for state, o in found))
+        first = min(found, key=lambda item: item.outcome.branch)
+        reply, shown = first.texts
+        if self.reader.judge.observes is not None:
+            shown = key(self.siblings.charter.observe(first.outcome.state))
+        moves = any(item.outcome.state != states[item.origin] for item in found)
+        return Predicted(first.outcome.branch, _mask(reply), _mask(shown), moves)
 
 
-def _can_add(walk: TargetWalk, call: Call) -> bool:
-    """Add a call to a walk, if the model has an answer to it."""
-    try:
-        walk.answer.add(call)
-    except CannotAnswer:
-        return False
-    walk.calls.append(call)
-    return True
+def _mask(text: bytes) -> str:
+    """A text without its opaque values."""
+    return OPAQUE.sub('"@"', text.decode())
+
+
+def find_branches(steps: Sequence[Judged]) -> list[str]:
+    """The branches of steps that the charter allows, "" where several are possible. Those that lead
+    to no last state were not taken."""
+    taken: list[str] = []
+    after: set[int] | None = None
+    for judged in reversed(steps):
+        ways = [way for way in judged.ways if after is None or way[2] in after]
+        names = {branch for _, branch, _ in ways}
+        after = {origin for origin, _, _ in ways}
+        taken.append(names.pop() if len(names) == 1 else "")
+    return ["", *reversed(taken)]
 
 
 def name_walk(seed: int, number: int) -> str:

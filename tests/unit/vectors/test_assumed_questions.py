@@ -28,7 +28,7 @@ from conform.adapters.reference import Reference
 from conform.adapters.session import Session
 from conform.cli.main import main
 from conform.judging.answer import CannotAnswer, answer_of
-from conform.judging.follow import Siblings
+from conform.judging.siblings import Siblings
 from conform.runs.findings.findings import finding_id
 from conform.runs.shrink import Shrinker, answer_item
 from conform.storage.tables import cause_of

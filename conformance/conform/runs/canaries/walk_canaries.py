@@ -14,7 +14,7 @@ from charter.formats.verdict import Kind
 from conform.adapters.session import Session
 from conform.judging import model
 from conform.judging.automaton import ways
-from conform.judging.follow import Siblings
+from conform.judging.siblings import Siblings
 from conform.judging.verdict import VectorItem
 from conform.runs.canaries.canaries import FORGETS, TRIES, Canary, ModelAdapter, skip
 from conform.runs.canaries.trust import WALKS

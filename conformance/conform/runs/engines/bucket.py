@@ -18,8 +18,8 @@ from conform.adapters.session import BATCH, HOPELESS, BrokenBatch, Judgement, Se
 from conform.adapters.stdio import StdioConnection
 from conform.console.errors import BadSuite, Incomplete
 from conform.judging import model
-from conform.judging.follow import Siblings
 from conform.judging.image_parts import SeenParts
+from conform.judging.siblings import Siblings
 from conform.judging.verdict import Assessment, VectorItem
 from conform.runs.bounds import JudgedBounds
 from conform.runs.canaries.canaries import (

@@ -16,7 +16,7 @@ from conform.adapters.base import AdapterStart
 from conform.adapters.session import Session
 from conform.adapters.stdio import StdioConnection
 from conform.judging import model
-from conform.judging.follow import Siblings
+from conform.judging.siblings import Siblings
 from conform.judging.verdict import Assessment, VectorItem
 from conform.storage.observations import rename_steps
 

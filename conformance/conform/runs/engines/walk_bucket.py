@@ -10,6 +10,8 @@ from charter.formats.canonical import Json
 from charter.formats.verdict import Kind
 from conform.adapters.session import Judgement, Session
 from conform.console.errors import BadSuite
+from conform.judging import model
+from conform.judging.verdict import VectorItem
 from conform.runs.canaries.canaries import of_worker, on_target
 from conform.runs.canaries.walk_canaries import list_cut
 from conform.runs.engines.bucket import (
@@ -26,11 +28,16 @@ from conform.runs.engines.progress_notes import BucketNotes
 from conform.runs.run_context import RunContext
 from conform.runs.walk_counts import WalkCounts
 from conform.storage.bucket_store import RunFolder
-from conform.walks.block import BlockLimits, JudgedWalk, WalkTarget, walk_block
+from conform.walks.block import (
+    BlockLimits,
+    JudgedWalk,
+    WalkTarget,
+    find_answer,
+    is_kept_anyway,
+    walk_block,
+)
 from conform.walks.joined_results import join_results
 
-WALKS_FOR_ONE_KEPT = 1_000
-"""Of so many walks that conform one is kept whole."""
 _GOOD_KINDS = frozenset({Kind.CONFORMS, Kind.INCONCLUSIVE})
 
 
@@ -62,10 +69,11 @@ def judge_walks(bucket: int, context: RunContext, pool: Pool) -> dict[str, Json]
         _count(counts, walk)
     counts.counts.update({"performed": found.performed, "cut": found.cut})
     where = f"walks {numbers.start} to {numbers.stop - 1}"
-    usable = tally.usable or list_cut(found.walks)
+    usable = _with_answers(tally.usable or list_cut(found.walks), context, session)
     canaries = on_target(session, usable, where) if found.walks else []
     if fresh:
-        canaries += of_worker(context, tally.sample, f"worker of {where}")
+        sample = _with_answers(tally.sample, context, session)
+        canaries += of_worker(context, sample, f"worker of {where}")
     tally.broken = [*found.broken, *session.take_broken()]
     summary = summarise(tally, bucket, began, canaries)
     folder.commit(bucket, datasets(tally, context), summary)
@@ -86,9 +94,17 @@ def walk_target(session: Session, context: RunContext) -> WalkTarget:
 def is_kept(walk: JudgedWalk) -> bool:
     """Whether a walk is kept whole: one that does not conform, and some of the others. Of those
     that repeat each other the first is."""
-    return not walk.repeats and (
-        walk.assessment.verdict.kind not in _GOOD_KINDS or walk.number % WALKS_FOR_ONE_KEPT == 0
-    )
+    good = walk.assessment.verdict.kind in _GOOD_KINDS
+    return not walk.repeats and (not good or is_kept_anyway(walk.number))
+
+
+def _with_answers(
+    items: Sequence[VectorItem], context: RunContext, session: Session
+) -> list[VectorItem]:
+    """Vectors of walks with the model's whole answers, as far as it has any."""
+    charter = model.load(context.model)
+    found = (find_answer(item, charter, session.judge) for item in items)
+    return [item for item in found if item is not None]
 
 
 def _join(walks: Sequence[JudgedWalk], line: str | None = None) -> Judgement:

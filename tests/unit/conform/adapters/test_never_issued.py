@@ -12,7 +12,7 @@ from conform import sdk
 from conform.adapters.direct import DirectConnection
 from conform.adapters.reference import Reference
 from conform.adapters.session import Session
-from conform.judging.follow import Siblings
+from conform.judging.siblings import Siblings
 from conform.runs.shrink import answer_item
 
 WISH = {"never_issued": True}

@@ -9,7 +9,7 @@ from tests.support.toy.vectors import vector
 from conform.adapters.session import Session
 from conform.adapters.stdio import StdioConnection
 from conform.console.errors import ModelBug
-from conform.judging.follow import Siblings
+from conform.judging.siblings import Siblings
 from conform.runs.overclaims import can_refuse, find_overclaims
 from conform.suites.importing import item_of
 

@@ -11,7 +11,7 @@ from conform.adapters.direct import DirectConnection
 from conform.adapters.reference import Reference
 from conform.adapters.session import Session
 from conform.adapters.stdio import StdioConnection
-from conform.judging.follow import Siblings
+from conform.judging.siblings import Siblings
 from conform.suites.importing import item_of
 
 

@@ -14,7 +14,7 @@ from charter.formats.opaque import OpaqueTypes
 from conform.adapters.direct import DirectConnection
 from conform.adapters.session import Session
 from conform.judging.answer import CannotAnswer, answer_of
-from conform.judging.follow import Siblings
+from conform.judging.siblings import Siblings
 from conform.runs.findings.findings import finding_id
 from conform.runs.shrink import MOST, Shrinker, _smaller
 from conform.storage.tables import cause_of

@@ -4,14 +4,14 @@ import orjson
 import pytest
 from tests.support.toy.vectors import question
 
-from charter.formats.adapter import Result
+from charter.formats.adapter import Result, Results
 from charter.formats.status import Status
 from conform.judging.read_result import BatchTexts
 from conform.judging.refutations import lacks_image, refute, resolves
 
 SHOWN = {"registration": {"n1": {"epoch": "@4"}, "n2": None}, "version": 0}
 FAULT = {"fault": "java.lang.IllegalStateException", "message": ""}
-BATCH = BatchTexts([SHOWN, FAULT])
+BATCH = BatchTexts.of(Results([SHOWN, FAULT], []), None)
 REGISTER = ("register", {"node": "n1"})
 
 

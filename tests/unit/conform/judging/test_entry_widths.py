@@ -14,9 +14,9 @@ from tests.unit.reports.sample import as_written
 from charter.formats.labels import Labels
 from conform.judging.automaton import Judge
 from conform.judging.candidates import Candidate, EntryWidth, SeenStep, StepLabels, width_of
-from conform.judging.follow import Siblings
 from conform.judging.read_result import BatchTexts
 from conform.judging.relabel import key
+from conform.judging.siblings import Siblings
 from conform.judging.verdict import assess
 from conform.runs import entry_widths
 from conform.runs.entry_widths import EntrySteps, allowing_both, both_told, entry_steps
@@ -51,9 +51,9 @@ def test_what_several_entries_explain_together_has_no_width():
 
 
 def test_an_entry_that_forbids_one_of_the_outcomes_of_the_charter_denies_something():
-    none, seen = Labels(), SeenStep(key(3), key(None), Labels(), None)
-    relabel = StepLabels(none, "").relabel
-    one, two, three = (Candidate(Outcome("b", n, None), relabel(n, None)) for n in (1, 2, 3))
+    labels, texts = StepLabels(Labels(), ""), {n: (key(n), key(None)) for n in (1, 2, 3)}
+    seen = SeenStep.of(labels, (3, None), texts[3], is_old=False)
+    one, two, three = (Candidate(Outcome("b", n, None), None, texts[n], labels) for n in texts)
     assert width_of("e", seen, [((one, two), (one, three))]) == EntryWidth("e", 1, keeps=False)
     assert width_of("e", seen, [((one, two), (one, two, three))]) == EntryWidth("e", 1, keeps=True)
     other_state = ((one, two), (one, two))

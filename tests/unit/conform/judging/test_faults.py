@@ -5,7 +5,9 @@ from tests.support.judging import judge, toy_siblings
 from tests.support.toy import charter, fails_over_badly, keeps_leader
 from tests.support.toy.vectors import question, vector
 
-from conform.judging.follow import CannotFollow, Follower, ObservedStep, Siblings
+from conform.judging.faults import judge_fault
+from conform.judging.follow import CannotFollow, Follower
+from conform.judging.siblings import ObservedStep, Siblings
 
 R1 = ("register", {"node": "n1"})
 FAILOVER, ELECT = ("failover", {}), ("elect", {})
@@ -66,7 +68,9 @@ BAD, AT = "java.lang.IllegalStateException", "broken at 0x17"
 )
 def test_fault_is_known_by_its_class_and_by_what_its_message_says(name, message, entries):
     follower, _ = at_failover(toy_siblings())
-    judged = follower.fault(ObservedStep("failover", {}, {"fault": name, "message": message}, None))
+    judged = judge_fault(
+        follower, ObservedStep("failover", {}, {"fault": name, "message": message}, None)
+    )
     assert (judged.allowed, judged.entries) == (False, entries)
     assert [allowed.branch for allowed in judged.expected] == ["failover/done"]
 
@@ -74,25 +78,30 @@ def test_fault_is_known_by_its_class_and_by_what_its_message_says(name, message,
 def test_fault_that_shows_a_state_is_known_only_if_nothing_has_changed():
     reply = {"fault": BAD, "message": AT}
     follower, shown = at_failover(toy_siblings())
-    assert follower.fault(ObservedStep("failover", {}, reply, shown)).entries == ("throws",)
+    assert judge_fault(follower, ObservedStep("failover", {}, reply, shown)).entries == ("throws",)
     follower, shown = at_failover(toy_siblings())
     assert (
-        follower.fault(ObservedStep("failover", {}, reply, {**shown, "leader": None})).entries == ()
+        judge_fault(
+            follower, ObservedStep("failover", {}, reply, {**shown, "leader": None})
+        ).entries
+        == ()
     )
 
 
 def test_nothing_is_followed_after_a_fault():
     follower, shown = at_failover(toy_siblings())
-    follower.fault(ObservedStep("failover", {}, {"fault": BAD, "message": AT}, shown))
+    judge_fault(follower, ObservedStep("failover", {}, {"fault": BAD, "message": AT}, shown))
     with pytest.raises(CannotFollow, match="ended with a fault"):
         follower.step(ObservedStep("elect", {}, None, shown))
     with pytest.raises(CannotFollow, match="ended with a fault"):
-        follower.fault(ObservedStep("failover", {}, {"fault": BAD, "message": AT}, shown))
+        judge_fault(follower, ObservedStep("failover", {}, {"fault": BAD, "message": AT}, shown))
 
 
 def test_fault_that_only_all_entries_together_know_has_a_word_of_its_own():
     follower, _ = at_failover(Siblings(charter, {"other": keeps_leader, "": fails_over_badly}))
-    judged = follower.fault(ObservedStep("failover", {}, {"fault": BAD, "message": AT}, None))
+    judged = judge_fault(
+        follower, ObservedStep("failover", {}, {"fault": BAD, "message": AT}, None)
+    )
     assert judged.entries == ("several_entries",)
 
 
@@ -100,6 +109,6 @@ def test_following_ends_after_a_fault_of_a_question_that_does_not_resolve():
     follower, shown = at_failover(toy_siblings())
     nowhere = {"node": {"ref": [0, "there is no such variable"]}}
     fault = {"fault": BAD, "message": AT}
-    assert not follower.fault(ObservedStep("register", nowhere, fault, shown)).allowed
+    assert not judge_fault(follower, ObservedStep("register", nowhere, fault, shown)).allowed
     with pytest.raises(CannotFollow, match="the run ended with a fault"):
         follower.step(ObservedStep("elect", {}, None, shown))

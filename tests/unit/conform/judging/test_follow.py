@@ -12,8 +12,9 @@ from tests.unit.conform.judging.test_judge import judge_answer
 
 from charter.formats.labels import Labels
 from conform.judging.automaton import Judge
-from conform.judging.follow import CannotFollow, Follower, ObservedStep, Siblings
+from conform.judging.follow import CannotFollow, Follower
 from conform.judging.read_result import BatchTexts
+from conform.judging.siblings import ObservedStep, Siblings
 from conform.judging.translate import NoPlace, overlay, translate
 from conform.judging.verdict import assess
 

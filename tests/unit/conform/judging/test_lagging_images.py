@@ -15,9 +15,10 @@ from conform.adapters.base import SentQuestion
 from conform.adapters.direct import DirectConnection
 from conform.console.errors import ModelBug
 from conform.judging.automaton import Judge
-from conform.judging.follow import Follower, ObservedStep, Siblings
+from conform.judging.follow import Follower
 from conform.judging.lagging_images import ImagedStep, explaining
 from conform.judging.read_result import BatchTexts
+from conform.judging.siblings import ObservedStep, Siblings
 from conform.judging.verdict import assess
 from conform.suites.importing import item_of
 

@@ -10,8 +10,8 @@ from tests.unit.conform.judging.test_judge import judge_answer
 
 from conform.console.errors import ModelBug
 from conform.judging.automaton import Judge
-from conform.judging.follow import Siblings
 from conform.judging.read_result import BatchTexts
+from conform.judging.siblings import Siblings
 from conform.judging.verdict import assess
 
 BUGS = [KeyError("version"), TypeError("no"), ZeroDivisionError("by 0"), AssertionError()]

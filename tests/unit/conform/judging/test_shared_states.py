@@ -8,7 +8,8 @@ from tests.support.toy import charter as toy
 from charter.formats.labels import Labels
 from conform.judging import model
 from conform.judging.candidates import StepLabels
-from conform.judging.follow import Follower, ObservedStep, Siblings
+from conform.judging.follow import Follower
+from conform.judging.siblings import ObservedStep, Siblings
 
 OVERLAY = "charter_models.kafka_replication_overlays.kafka_controller"
 SORTS = {"Broker": ("b1", "b2"), "Topic": ("t1",)}
@@ -46,10 +47,10 @@ def test_a_model_of_other_types_does_not_take_over():
 
 def test_equal_texts_are_relabelled_once():
     labels = StepLabels(Labels(), "")
-    first = labels.relabel({"token": "@7"}, ["@7"])
+    first = labels.relabel({"token": "@7"}, ["@7"], (b"seven", b"7"))
     assert first.reply == {"token": "#1"}
-    assert labels.relabel({"token": "@7"}, ["@7"]) is first
-    assert labels.relabel({"token": "@8"}, ["@7"]) is not first
+    assert labels.relabel({"token": "@7"}, ["@7"], (b"seven", b"7")) is first
+    assert labels.relabel({"token": "@8"}, ["@7"], (b"eight", b"7")) is not first
 
 
 def test_each_model_is_called_once_in_a_step():

@@ -16,7 +16,7 @@ from charter.formats.verdict import Kind
 from conform.adapters.direct import DirectConnection
 from conform.adapters.session import Session
 from conform.judging.automaton import Judge
-from conform.judging.follow import Siblings
+from conform.judging.siblings import Siblings
 from conform.judging.visible_references import visible
 from conform.suites.importing import item_of
 

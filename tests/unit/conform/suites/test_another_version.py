@@ -11,7 +11,7 @@ from tests.support.toy.vectors import random_vectors
 
 from conform.adapters.direct import DirectConnection
 from conform.adapters.session import Session
-from conform.judging.follow import Siblings
+from conform.judging.siblings import Siblings
 from conform.suites.importing import item_of
 
 

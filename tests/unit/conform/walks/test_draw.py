@@ -132,4 +132,4 @@ def test_limits_are_numbers_constants_or_sums():
     world = OfferedWorld({"Node": ("n1",)}, {"max_v2": 4})
     drawer = ArgumentDrawer(read_offered(MODEL), world, SeenValues(), Random(0))
     limits = ("3", "-2", "max_v2", "max_v2+1", "max_v2-1")
-    assert [drawer._limit(limit) for limit in limits] == [3, -2, 4, 5, 3]
+    assert [drawer.world.read_limit(limit) for limit in limits] == [3, -2, 4, 5, 3]

@@ -1,0 +1,118 @@
+"""Follows a walk along traces of the charter's model, as far as the charter allows what it shows.
+
+Of all traces those are kept that show what was observed, relabelled. So the state is the model's
+own, and what the charter allows for a call is computed once: to choose it and to judge its step.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from charter.formats.canonical import Json
+from charter.formats.labels import Labels
+from charter.formats.resolve import History, Unresolved, resolve
+from conform.judging.candidates import AllowedCall, Candidate, Judged, StepLabels, branches
+from conform.judging.model import JudgeModel, assumes, bug_of, world_of
+from conform.judging.model_bugs import ModelCall
+from conform.judging.never_issued import NeverIssued
+from conform.judging.read_result import project
+from conform.judging.relabel import key
+from conform.judging.siblings import Siblings
+from conform.judging.traces import ModelTrace
+
+_MOST_TRACES = 64
+_UNDEFINED = "Undefined"
+"""The exception of a generated model where the charter has no value; each folder of models has a
+class of its own."""
+_NOT_A_STATE = (KeyError, ValueError, TypeError, AttributeError)
+"""The exceptions of a model of another charter for arguments that it does not have."""
+
+
+@dataclass(slots=True)
+class WalkTraces:
+    """The `traces` of the charter's model that show what a walk showed, of which a target shows the
+    variables `observes` (None: all)."""
+
+    siblings: Siblings
+    question: Mapping[str, Json]
+    observes: Sequence[str] | None
+    traces: tuple[ModelTrace, ...] = ()
+
+    @property
+    def model(self) -> JudgeModel:
+        return self.siblings.charter
+
+    @property
+    def states(self) -> tuple[object, ...]:
+        """The states that the walk may be in."""
+        return tuple(trace.state for trace in self.traces)
+
+    def begin(self, seen: bytes) -> bool:
+        """Begin in the first state; whether that is what was seen. Raises `ModelBug`."""
+        try:
+            state = self.model.initial(*world_of(self.question))
+            shown = self._select_shown(self.model.observe(state))
+        except Exception as error:
+            raise bug_of(self.model, self.question, "", error) from error
+        _, relabelled, labels = Labels(self.siblings.opaque).step(None, shown)
+        self.traces = (ModelTrace(state, labels, History((shown,))),)
+        return key(relabelled) == seen
+
+    def ask(self, operation: str, asked: Json) -> AllowedCall | None:
+        """What the charter allows for a call; None if it has no value in a state that the walk may
+        be in, or breaks an assumption there. Raises `ModelBug`."""
+        try:
+            places = range(len(self.traces))
+            allowed = [self._list_candidates(operation, asked, origin) for origin in places]
+        except Unresolved:
+            return None
+        except Exception as error:
+            known = isinstance(error, _NOT_A_STATE) and not self.siblings.same_operations
+            if known or type(error).__name__ == _UNDEFINED:
+                return None
+            raise bug_of(self.model, self.question, operation, error) from error
+        if any(found is None for found in allowed):
+            return None
+        found = [here for here in allowed if here is not None]
+        return AllowedCall(ModelCall(operation, asked, {}), {}, StepLabels(Labels(), ""), found)
+
+    def _list_candidates(self, operation: str, asked: Json, origin: int) -> list[Candidate] | None:
+        """The outcomes of a call after one of the traces; None if it breaks an assumption."""
+        trace, model = self.traces[origin], self.model
+        args = resolve(asked, trace.history, NeverIssued(model, operation))
+        assert isinstance(args, dict)
+        if not assumes(model, trace.state, operation, args):
+            return None
+        labels = StepLabels(trace.labels, operation)
+        found = []
+        for outcome in model.outcomes(trace.state, operation, args):
+            shown = self._select_shown(model.observe(outcome.state))
+            texts = (key(outcome.reply), key(shown))
+            found.append(Candidate(outcome, shown, texts, labels, origin))
+        return found
+
+    def take(self, asked: AllowedCall, seen: tuple[bytes, bytes]) -> Judged | None:
+        """Go on with the outcomes that show what was seen, relabelled; None if there is none."""
+        matching = [item for here in asked.allowed for item in here if item.shown == seen]
+        if not matching:
+            return None
+        traces, ways = list[ModelTrace](), []
+        for item in matching:
+            before = self.traces[item.origin]
+            history = before.history.then(item.outcome.reply, item.observation)
+            trace = ModelTrace(item.outcome.state, item.labels, history)
+            place = next((at for at, one in enumerate(traces) if _is_same(one, trace)), len(traces))
+            if place == len(traces):
+                traces.append(trace)
+            ways.append((item.origin, item.outcome.branch, place))
+        self.traces = tuple(traces) if len(traces) <= _MOST_TRACES else ()
+        return Judged(True, branches(matching), ways=tuple(ways))
+
+    def _select_shown(self, observation: Json) -> Json:
+        return observation if self.observes is None else project(observation, self.observes)
+
+
+def _is_same(one: ModelTrace, other: ModelTrace) -> bool:
+    """Whether two traces that show the same, relabelled, are equal."""
+    return one.labels.text == other.labels.text and one.state == other.state

@@ -1,0 +1,144 @@
+"""A walk that the charter allows has the verdict that its whole answer would give."""
+
+import json
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+from tests.unit.conform.judging.test_answer import Coin
+
+from charter.formats.adapter import Result, Results
+from charter.formats.opaque import OpaqueTypes
+from charter.formats.run_description import WalkSettings
+from charter.formats.status import Status
+from charter.formats.target import DEADLINES
+from charter.formats.types import read_types
+from conform.adapters.direct import DirectConnection
+from conform.adapters.reference import Reference
+from conform.adapters.session import Session
+from conform.judging import model
+from conform.judging.answer import GrowingAnswer, answer_of
+from conform.judging.automaton import Judge
+from conform.judging.candidates import Judged
+from conform.judging.read_result import BatchTexts
+from conform.judging.siblings import Siblings
+from conform.judging.verdict import assess
+from conform.walks import walker
+from conform.walks.block import WalkTarget, find_answer, walk_block
+from conform.walks.traced import WalkTraces
+from conform.walks.walker import find_branches
+
+SUITE = Path(__file__).parents[4] / "generated" / "suites" / "kafka_replication" / "controller"
+
+
+@pytest.fixture
+def walked():
+    """Walks on a model of Kafka's controller, and the session that judged them."""
+
+    def make(name="charter_models.kafka_replication.controller", sessions=8, count=5):
+        manifest = json.loads((SUITE / "manifest.json").read_text(encoding="utf-8"))
+        types = read_types(manifest["types"], "types")
+        reference = model.load(name)
+        connection = DirectConnection(lambda: Reference(reference), sessions=sessions, quiet=True)
+        charter = model.load("charter_models.kafka_replication.controller")
+        session = Session(connection, None, DEADLINES, "test", charter.OBSERVES)
+        session.judge.set_types(types)
+        siblings = Siblings(charter, opaque=session.judge.opaque)
+        about = {"format": 1, "protocol": "kafka.replication", "component": "controller"}
+        target = WalkTarget(session, siblings, types, frozenset(), about)
+        return walk_block(target, WalkSettings(count, 12), range(1, 1 + count)).walks, session
+
+    return make
+
+
+@pytest.mark.parametrize("sessions", [0, 8])
+def test_an_allowed_walk_has_the_verdict_of_its_whole_answer(walked, sessions):
+    walks, session = walked(sessions=sessions)
+    charter = model.load("charter_models.kafka_replication.controller")
+    judged = 0
+    for walk in walks:
+        assert walk.item.answer == b""
+        item = find_answer(walk.item, charter, session.judge)
+        if item is not None:
+            batch = session_batch(walk, session)
+            whole = assess(item, walk.result.result, batch, session.judge, None)
+            assert whole == walk.assessment
+            judged += whole.verdict.judged
+    assert judged >= 40
+
+
+def session_batch(walk, session):
+    return BatchTexts.of(walk.result.results, session.judge.observes)
+
+
+def test_a_step_is_judged_by_what_the_charter_was_asked_to_choose_it(walked, monkeypatch):
+    monkeypatch.setattr(walker, "Follower", lambda *_: pytest.fail("the charter was asked"))
+    assert all(walk.assessment.verdict.kind == "conforms" for walk in walked()[0])
+
+
+def test_a_call_that_is_drawn_twice_is_asked_once(walked, monkeypatch):
+    original, requests = WalkTraces.ask, []
+
+    def ask(self, operation, args):
+        requests.append((len(self.traces[0].history.replies), operation, json.dumps(args)))
+        return original(self, operation, args)
+
+    monkeypatch.setattr(WalkTraces, "ask", ask)
+    walked(count=1)
+    assert len(requests) == len({*requests}) > 12
+
+
+class TwoCounters:
+    """A model of two counters of one type, each of which takes its own next value."""
+
+    def initial(self, *_):
+        return {"a": 0, "b": 0}
+
+    def observe(self, state):
+        return {name: f"@{number}" for name, number in state.items()}
+
+    def outcomes(self, state, operation, args):
+        after = {**state, args["of"]: state[args["of"]] + 1}
+        return [SimpleNamespace(branch="bump/done", reply=None, state=after)]
+
+
+def test_a_value_that_becomes_equal_to_another_one_is_allowed():
+    """Values that are made from labels are far from each other: the next one would be between."""
+    question = {"sorts": {}, "given": None}
+    traces = WalkTraces(Siblings(TwoCounters()), question, None)
+    assert traces.begin(b'{"a":"#1","b":"#1"}')
+    for name, seen in (("a", b'{"a":"#2","b":"#1"}'), ("b", b'{"a":"#2","b":"#2"}')):
+        asked = traces.ask("bump", {"of": name})
+        assert traces.take(asked, (b"null", seen)).branches == ("bump/done",)
+    assert traces.take(traces.ask("bump", {"of": "a"}), (b"null", b'{"a":"#2.5","b":"#2"}')) is None
+
+
+def test_a_walk_that_is_allowed_makes_no_answer(walked, monkeypatch):
+    monkeypatch.setattr(GrowingAnswer, "add", lambda *_: pytest.fail("an answer was made"))
+    assert all(walk.assessment.verdict.kind == "conforms" for walk in walked()[0])
+
+
+def test_branches_that_lead_to_no_last_state_were_not_taken():
+    open_ = Judged(True, ("a", "b"), ways=((0, "a", 0), (0, "b", 1)))
+    same = Judged(True, ("c",), ways=((0, "c", 0), (1, "c", 1)))
+    ended = Judged(True, ("d",), ways=((1, "d", 0),))
+    assert find_branches([open_, same]) == ["", "", "c"]
+    assert find_branches([open_, same, ended]) == ["", "b", "c", "d"]
+
+
+def test_what_follows_another_outcome_than_that_of_the_walk_is_inconclusive():
+    """The stored answer of a walk goes on only after what was observed."""
+    question = {"sorts": {}, "given": None, "operations": [
+        {"operation": "flip", "args": {}}, {"operation": "tell", "args": {}}]}  # fmt: skip
+    shown = [(b"null", b'{"face":0}'), (b"null", b'{"face":1}')]
+    answer = answer_of(Coin(), question, OpaqueTypes(), shown)
+    assert [node["observation"] for node in answer["steps"][1]] == [1, 2]
+    assert [node["from"] for node in answer["steps"][2]] == [[0]]
+    judge = Judge()
+    faces = {1: None, 2: "inconclusive"}
+    for face, kind in faces.items():
+        values = [None, {"face": 0}, {"face": face}]
+        result = Result("q", "", Status.OK, "", [[-1, 1, -1], [0, 2, -1], [0, 1, -1]])
+        batch = BatchTexts.of(Results(values, [result]), None)
+        track = judge.track(answer, result, judge.reader.read(result, batch, ()))
+        assert (track.stop, track.kind) == (None, kind)
