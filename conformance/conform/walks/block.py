@@ -12,7 +12,7 @@ import orjson
 
 from charter.formats import canonical
 from charter.formats.canonical import Json
-from charter.formats.reading import own_calls
+from charter.formats.reading import own_calls, own_object
 from charter.formats.run_description import WalkSettings
 from charter.formats.types import JudgedTypes
 from charter.formats.vector import concrete_ids
@@ -208,9 +208,24 @@ def _begin_with(
     whole = chance.random() < _WHOLE_SHARE
     count = len(calls) if whole else chance.randint(min(1, len(calls)), len(calls))
     larger = all(set(names) <= set(world.sorts.get(sort, ())) for sort, names in elements.items())
-    if larger and all(world.consts.get(name, value) >= value for name, value in consts.items()):
+    enough = all(world.consts.get(name, value) >= value for name, value in consts.items())
+    if larger and enough and not _has_narrow_map(calls, elements, world):
         return world, calls[:count]
     return OfferedWorld(elements, {**world.consts, **consts}), calls[:count]
+
+
+def _has_narrow_map(
+    calls: Sequence[Mapping[str, Json]],
+    elements: Mapping[str, tuple[str, ...]],
+    world: OfferedWorld,
+) -> bool:
+    """Whether an argument is a map of all elements of a sort, of which this world has more."""
+    return any(
+        isinstance(value, dict) and set(value) == set(names) < set(world.sorts[sort])
+        for call in calls
+        for value in own_object(call["args"]).values()
+        for sort, names in elements.items()
+    )
 
 
 def _judge(target: WalkTarget, seed: int, walks: Sequence[TargetWalk]) -> Iterator[JudgedWalk]:

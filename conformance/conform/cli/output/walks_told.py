@@ -85,7 +85,7 @@ def name_asked(finished: Finished) -> str:
 
 def find_walks(finished: Finished, vectors: Collection[str]) -> dict[str, str]:
     """The names of those of some vectors that are walks, such as `walk 1/17`."""
-    if not finished.run.walks:
+    if not finished.run.walks or not vectors:
         return {}
     wanted = pc.field("id").isin(sorted(vectors)) & (pc.field("walk") >= 0)
     rows = finished.folder.table(OF_WALKS, ("id", "walk"), wanted).to_pylist()
