@@ -59,12 +59,12 @@ class WalkTraces:
         self.traces = (ModelTrace(state, labels, History((shown,))),)
         return key(relabelled) == seen
 
-    def ask(self, operation: str, asked: Json) -> AllowedCall | None:
+    def ask(self, operation: str, drawn: Json) -> AllowedCall | None:
         """What the charter allows for a call; None if it has no value in a state that the walk may
         be in, or breaks an assumption there. Raises `ModelBug`."""
         try:
             places = range(len(self.traces))
-            allowed = [self._list_candidates(operation, asked, origin) for origin in places]
+            allowed = [self._list_candidates(operation, drawn, origin) for origin in places]
         except Unresolved:
             return None
         except Exception as error:
@@ -75,12 +75,12 @@ class WalkTraces:
         if any(found is None for found in allowed):
             return None
         found = [here for here in allowed if here is not None]
-        return AllowedCall(ModelCall(operation, asked, {}), {}, StepLabels(Labels(), ""), found)
+        return AllowedCall(ModelCall(operation, drawn, {}), {}, StepLabels(Labels(), ""), found)
 
-    def _list_candidates(self, operation: str, asked: Json, origin: int) -> list[Candidate] | None:
+    def _list_candidates(self, operation: str, drawn: Json, origin: int) -> list[Candidate] | None:
         """The outcomes of a call after one of the traces; None if it breaks an assumption."""
         trace, model = self.traces[origin], self.model
-        args = resolve(asked, trace.history, NeverIssued(model, operation))
+        args = resolve(drawn, trace.history, NeverIssued(model, operation))
         assert isinstance(args, dict)
         if not assumes(model, trace.state, operation, args):
             return None
@@ -92,9 +92,9 @@ class WalkTraces:
             found.append(Candidate(outcome, shown, texts, labels, origin))
         return found
 
-    def take(self, asked: AllowedCall, seen: tuple[bytes, bytes]) -> Judged | None:
+    def take(self, allowed_call: AllowedCall, seen: tuple[bytes, bytes]) -> Judged | None:
         """Go on with the outcomes that show what was seen, relabelled; None if there is none."""
-        matching = [item for here in asked.allowed for item in here if item.shown == seen]
+        matching = [item for here in allowed_call.allowed for item in here if item.shown == seen]
         if not matching:
             return None
         traces, ways = list[ModelTrace](), []

@@ -65,22 +65,22 @@ class DrawnCall:
     """A call, and what the model does with it."""
 
     call: Call
-    asked: AllowedCall
+    allowed_call: AllowedCall
     predicted: Predicted
     rarity: float
 
 
 @dataclass(slots=True)
 class TargetWalk:
-    """One walk. `question` has no operations, `calls` are those so far, `asked` is what the charter
-    allows for the newest. `planned` are operations that come before those that are chosen, of which
-    so many are `left`. `some` are the operations that it is made of. `judged` are the steps that
-    the target performed, `taken` the last two branches. `open`: it goes on. `varies`: an earlier
-    step was answered otherwise in a longer question. It is followed along `traces` as far as the
-    charter allows it, then by a `follower`. `answer` is that of the charter, for a walk
-    that it does not allow: what is asked then must have a value there, too. `shortened`: the
-    charter leaves too much open to go on, or to answer all of it. `deviates`: the charter does not
-    allow one of the steps."""
+    """One walk. `question` has no operations, `calls` are those so far, `allowed_call` is what the
+    charter allows for the newest. `planned` are operations that come before those that are chosen,
+    of which so many are `left`. `some` are the operations that it is made of. `judged` are the
+    steps that the target performed, `taken` the last two branches. `open`: it goes on. `varies`: an
+    earlier step was answered otherwise in a longer question. It is followed along `traces` as far
+    as the charter allows it, then by a `follower`. `answer` is that of the charter, for a walk that
+    it does not allow: later calls must have a value there, too. `shortened`: the charter leaves too
+    much open to go on, or to answer all of it. `deviates`: the charter does not allow one of the
+    steps."""
 
     number: int
     id: str
@@ -91,7 +91,7 @@ class TargetWalk:
     planned: list[Call]
     some: Sequence[str]
     calls: list[Call] = field(default_factory=list)
-    asked: AllowedCall | None = None
+    allowed_call: AllowedCall | None = None
     branch: str = ""
     taken: tuple[str, ...] = ()
     judged: list[Judged] = field(default_factory=list)
@@ -187,8 +187,8 @@ class Walker:
         """Choose the next call of a walk; False if none is possible, and the walk ends."""
         if walk.planned:
             call = walk.planned.pop(0)
-            walk.asked = self._ask(walk, call)
-            if walk.asked is not None and self._has_answer(walk, call):
+            walk.allowed_call = self._ask(walk, call)
+            if walk.allowed_call is not None and self._has_answer(walk, call):
                 walk.calls.append(call)
                 walk.branch = ""
                 return True
@@ -203,7 +203,7 @@ class Walker:
         for chosen in sorted(found, key=lambda one: -one.rarity):
             if self._has_answer(walk, chosen.call):
                 walk.calls.append(chosen.call)
-                walk.asked = chosen.asked
+                walk.allowed_call = chosen.allowed_call
                 self._note(walk, chosen.predicted)
                 return True
         walk.open, walk.shortened = False, bool(found)
@@ -254,7 +254,8 @@ class Walker:
             return
         steps = walk.read.steps
         if not walk.states or before < len(walk.judged) + 1:
-            walk.traces, walk.follower, walk.asked, walk.answer, before = None, None, None, None, 0
+            walk.traces, walk.follower, walk.allowed_call, walk.answer = None, None, None, None
+            before = 0
             walk.values, walk.taken = SeenValues(), ()
             walk.judged.clear()
         for number in range(before, len(steps)):
@@ -295,13 +296,13 @@ class Walker:
         """Judge one step: along the traces, or from the first that the charter does not allow by a
         follower. Raises `CannotFollow`."""
         newest = number == len(walk.calls)
-        asked = walk.asked if newest else None
+        allowed_call = walk.allowed_call if newest else None
         if walk.traces is not None:
-            asked = asked or self._ask(walk, walk.calls[number - 1])
-            judged = walk.traces.take(asked, step.texts) if asked else None
+            allowed_call = allowed_call or self._ask(walk, walk.calls[number - 1])
+            judged = walk.traces.take(allowed_call, step.texts) if allowed_call else None
             if judged is not None:
                 return judged
-            walk.traces, walk.deviates, asked = None, True, None
+            walk.traces, walk.deviates, allowed_call = None, True, None
             start = self.reader.value(walk.read.steps[0].observation)
             observes = self.reader.judge.observes
             walk.follower = Follower(self.siblings, walk.question, observes, start)
@@ -309,7 +310,7 @@ class Walker:
                 walk.follower.step(self._observe(walk, earlier))
         if walk.follower is None:
             raise CannotFollow("the state is not known")
-        return walk.follower.step(self._observe(walk, number), asked)
+        return walk.follower.step(self._observe(walk, number), allowed_call)
 
     def _observe(self, walk: TargetWalk, number: int) -> ObservedStep:
         """A step as a follower reads it."""
@@ -348,22 +349,22 @@ class Walker:
 
     def _weigh(self, walk: TargetWalk, call: Call) -> DrawnCall | None:
         """A call and how rare what it does is; None if it has no value."""
-        asked = self._ask(walk, call)
-        predicted = self._predict(walk, asked) if asked else None
-        if asked is None or predicted is None:
+        allowed_call = self._ask(walk, call)
+        predicted = self._predict(walk, allowed_call) if allowed_call else None
+        if allowed_call is None or predicted is None:
             return None
         if predicted.moves:
-            self.coverage.moving.add(asked.call.operation)
+            self.coverage.moving.add(allowed_call.call.operation)
         rarity = self.coverage.measure(walk.taken, predicted.branch)
         rarity += self.coverage.measure_shown(predicted.branch, predicted.reply, predicted.shown)
         rarity *= 1.0 if predicted.moves else IDLE
         rarity /= 1 + self.coverage.ends[predicted.branch]
-        return DrawnCall(call, asked, predicted, rarity)
+        return DrawnCall(call, allowed_call, predicted, rarity)
 
-    def _predict(self, walk: TargetWalk, asked: AllowedCall) -> Predicted | None:
+    def _predict(self, walk: TargetWalk, allowed_call: AllowedCall) -> Predicted | None:
         """What the model does in the states that the walk may be in; None if it does nothing."""
         states = walk.states
-        found = [item for items in asked.allowed for item in items]
+        found = [item for items in allowed_call.allowed for item in items]
         if not found:
             return None
         first = min(found, key=lambda item: item.outcome.branch)
