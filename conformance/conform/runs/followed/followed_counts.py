@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 
 from charter.formats.canonical import Json
 from charter.formats.reading import mapping, own_list, own_number, own_object, texts
-from charter.formats.verdict import JUDGED
+from charter.formats.verdict import JUDGED, Kind
 from conform.storage.tables import WALKS, DatasetRows
 from conform.walks.hidden_state import BOUNDS, HiddenEffect
 
@@ -42,8 +42,10 @@ class FollowedCounts:
                 known.setdefault(str(row["variable"]), set()).update(texts(row[key]))
 
     def tell_unjudged(self) -> str:
-        """That questions that go on were not judged, by kind; "" if all were."""
-        lost = {kind: n for kind, n in sorted(self.verdicts.items()) if n and kind not in JUDGED}
+        """That questions that go on were not judged, by kind; "" if all were. What a target does
+        not support is named by the vectors of the suite."""
+        fine = {*JUDGED, Kind.UNSUPPORTED}
+        lost = {kind: n for kind, n in sorted(self.verdicts.items()) if n and kind not in fine}
         listed = ", ".join(f"{n} {kind.replace('_', ' ')}" for kind, n in lost.items())
         return f"of the questions that go on some were not judged: {listed}" if lost else ""
 
