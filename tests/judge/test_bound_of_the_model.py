@@ -1,4 +1,4 @@
-"""A step that only a bound of the instance refuses is no rule, and its finding says so."""
+"""A step that only a bound of the instance may refuse: its finding says so, and stays a finding."""
 
 import json
 
@@ -42,13 +42,14 @@ class Shelf(sdk.Adapter):
     ignores_close = {ignores_close}
 
     def start(self, question):
-        self.open = True
+        self.open, self.held, self.most = True, 0, question.consts["most"]
 
     def perform(self, operation, args):
         if operation == "close":
             self.open = False
             return True
-        return self.open or self.ignores_close  # it has room for whatever comes
+        self.held += 1
+        return (self.open or self.ignores_close) and {has_room}
 
     def observe(self):
         return {{"open": self.open}}
@@ -66,7 +67,7 @@ start = ["{python}", "{adapter}/adapter.py"]
 
 @pytest.fixture
 def judge(tmp_path, monkeypatch):
-    """The findings of a shelf that has room for whatever comes."""
+    """The findings of a shelf that has room, or not: their sentences, and what is below them."""
     (tmp_path / "spec").mkdir()
     (tmp_path / "adapters" / "shelf").mkdir(parents=True)
     (tmp_path / "adapters" / "shelf" / "adapter.toml").write_text(TOML)
@@ -77,24 +78,34 @@ def judge(tmp_path, monkeypatch):
     assert cli.main(["vectors", "spec/shelf.charter", "--search", "--out", "build/found"]) == 0
     assert cli.main(["generate"]) == 0
 
-    def run(*, ignores_close):
-        text = ADAPTER.format(ignores_close=ignores_close)
+    def run(*, ignores_close=False, has_room="True"):
+        text = ADAPTER.format(ignores_close=ignores_close, has_room=has_room)
         (tmp_path / "adapters" / "shelf" / "adapter.py").write_text(text)
         out = ["--engine", "inline", "--out", "build/run"]
         assert cli.main(["run", "--target", "shelf", *out]) == 1
         summary = json.loads((tmp_path / "build" / "run" / "summary.json").read_text())
-        return {one["rule"]: one["sentence"] for one in summary["findings"]}
+        return {
+            one["rule"]: (one["sentence"], one["shrunk"]["shown"][-1])
+            for one in summary["findings"]
+        }
 
     return run
 
 
-def test_finding_says_that_a_bound_refused_the_step(judge):
-    found = judge(ignores_close=False)
+@pytest.mark.parametrize("has_room", ["True", "self.held - 1 <= self.most"])
+def test_finding_says_below_its_sentence_that_a_bound_may_refuse_the_step(judge, has_room):
+    """A target that is off by one looks the same, so the sentence of the finding stays."""
+    found = judge(has_room=has_room)
     assert found == {
-        "put/full": "bound of the model (most = 1): put/full: expected reply = false, got true"
+        "put/full": (
+            "put/full: expected reply = false, got true",
+            "conforms with most = 2: if `most` is only a bound of the instance, this is the bound"
+            " of the model",
+        )
     }
 
 
 def test_finding_of_a_rule_says_nothing_of_bounds(judge):
-    found = judge(ignores_close=True)
-    assert found["put/closed"] == "put/closed: expected reply = false, got true"
+    sentence, last = judge(ignores_close=True)["put/closed"]
+    assert sentence == "put/closed: expected reply = false, got true"
+    assert "conforms" not in last

@@ -51,8 +51,11 @@ ALONE = (
 
 Question = dict[str, Json]
 _RANGE = re.compile(r"int (-?[0-9]+)\.\.(-?[0-9]+)")
-BOUND = "bound of the model"
-"""What is said of a finding that is none with a larger constant."""
+BOUND = (
+    "conforms with {name} = {value}: if `{name}` is only a bound of the instance, this is the bound"
+    " of the model"
+)
+"""What is said below a finding that is none with a larger constant."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,10 +113,9 @@ class Shrinker:
                     break
         row, bound = deviation_row(shown), self._find_bound(best)
         places = ValuePlaces(self.session.judge.types)
-        text = sentence(row, places)
-        text = f"{BOUND} ({bound}): {text}" if bound else text
         chosen = is_chosen(best, orjson.loads(item.why))
-        return Shrunk(best, before, side_by_side(row, places), text, chosen)
+        told = (*side_by_side(row, places), *bound)
+        return Shrunk(best, before, told, sentence(row, places), chosen)
 
     def conforms(self, item: VectorItem) -> bool:
         """Whether the vector conforms when it is asked alone. Raises `CannotStart`."""
@@ -121,18 +123,18 @@ class Shrinker:
         (judgement,) = self.session.run([item])
         return judgement.assessments[0].verdict.kind is Kind.CONFORMS
 
-    def _find_bound(self, question: Question) -> str:
-        """The constant of which a larger value makes the target conform, with its value: a bound of
-        the instance alone refused the step. "" for none, and for a given state, which need not be
-        one with a larger constant."""
+    def _find_bound(self, question: Question) -> tuple[str, ...]:
+        """A sentence about the constant of which a larger value makes the target conform: perhaps a
+        bound of the instance alone refused the step, perhaps the target is off by one. None for a
+        given state, which need not be one with a larger constant."""
         consts = mapping(question.get("consts"))
         for name, value in sorted(consts.items()) if question["given"] is None else ():
             if own_number(value) < self.highest.get(name, 0):
                 larger = {**question, "consts": {**consts, name: own_number(value) + 1}}
                 item = answer_item(self.model, larger, self.session.judge.opaque)
                 if item is not None and self.conforms(item):
-                    return f"{name} = {value}"
-        return ""
+                    return (BOUND.format(name=name, value=own_number(value) + 1),)
+        return ()
 
     def _shows(self, question: Question, finding: str) -> Deviation | None:
         """The first deviation of the finding when the target is asked, if there is one."""
