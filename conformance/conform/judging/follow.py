@@ -188,8 +188,8 @@ class Follower:
             return None
         return AllowedCall(call, self.wishes.asked, labels, allowed)
 
-    def step(self, step: ObservedStep, known: AllowedCall | None = None) -> Judged:
-        """Judge one transition and continue from the observed state; `known` is what the
+    def step(self, step: ObservedStep, ready: AllowedCall | None = None) -> Judged:
+        """Judge one transition and continue from the observed state; `ready` is what the
         charter allows, if that is known. Raises `CannotFollow` if the state before is not known."""
         if not self.states:
             raise CannotFollow(self.lost)
@@ -199,7 +199,7 @@ class Follower:
         at = (step.operation, key(step.args), *texts)
         moved = self._next.get(at)
         if moved is None:
-            judged = self._judge(step, texts, known)
+            judged = self._judge(step, texts, ready)
             own = self.wishes.learn(self.wished)
             moved = FollowedStep(judged, self.states, self.likely, self.labels, self.lost, own)
             self.siblings.memory.add(self._next, at, moved)
@@ -211,19 +211,19 @@ class Follower:
         return moved.judged
 
     def _judge(
-        self, step: ObservedStep, texts: tuple[bytes, bytes], known: AllowedCall | None
+        self, step: ObservedStep, texts: tuple[bytes, bytes], ready: AllowedCall | None
     ) -> Judged:
         """Judge one transition that is not in the cache."""
         charter = self.siblings.charter
-        if known is None:
+        if ready is None:
             try:
                 call = self.resolved(step)
             except Unresolved as error:
                 raise CannotFollow(str(error)) from None
             allowed = self.ask_charter(call)
         else:
-            call, allowed, self.wishes.asked = known.call, known.allowed, known.wished
-            self._asked = AskedStep(known.labels)
+            call, allowed, self.wishes.asked = ready.call, ready.allowed, ready.wished
+            self._asked = AskedStep(ready.labels)
         if self.likely is self.states:
             self._asked.allowed[None] = allowed
         seen = SeenStep.of(self._asked.labels, (step.reply, step.observation), texts, step.is_old)
