@@ -71,15 +71,28 @@ class SystemSearch:
     spared: frozenset[str] = frozenset()
 
 
-def list_searches(
-    model: n.Model, question: Question, limits: SystemLimits
-) -> Iterator[SystemSearch | str]:
-    """The searches that may find the calls, and sentences why others cannot."""
-    for system in model.systems:
-        for part in system.parts:
-            if part.component == question.component:
-                alone = drop_ghosts(narrow(model, system.name))
-                yield from _PartOfSystem(alone, system, part, question, limits).list_searches()
+@dataclass(frozen=True, slots=True)
+class ImpossibleCall:
+    """That no step of a system makes one of the calls of a part, with the sentence `why`."""
+
+    part: tuple[str, str]
+    why: str
+
+
+Searched = SystemSearch | ImpossibleCall | str
+"""A search that may find the calls, or why there is none."""
+
+
+def list_parts(model: n.Model, component: str) -> tuple[tuple[n.System, n.Part], ...]:
+    """The parts of systems that are a component."""
+    return tuple((s, p) for s in model.systems for p in s.parts if p.component == component)
+
+
+def list_searches(model: n.Model, question: Question, limits: SystemLimits) -> Iterator[Searched]:
+    """The searches that may find the calls, and why others cannot."""
+    for system, part in list_parts(model, question.component):
+        alone = drop_ghosts(narrow(model, system.name))
+        yield from _PartOfSystem(alone, system, part, question, limits).list_searches()
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +114,7 @@ class _PartOfSystem:
     question: Question
     limits: SystemLimits
 
-    def list_searches(self) -> Iterator[SystemSearch | str]:
+    def list_searches(self) -> Iterator[Searched]:
         """The searches in each instance: from where its prelude leads, then from the system's own
         first state. A start without a prelude may be one that the system never reaches."""
         seen: set[tuple[object, ...]] = set()
@@ -113,7 +126,7 @@ class _PartOfSystem:
 
     def _in_instance(
         self, instance: n.Instance, seen: set[tuple[object, ...]]
-    ) -> Iterator[SystemSearch | str]:
+    ) -> Iterator[Searched]:
         wanted = {name: tuple(ids) for name, ids in self.question.sorts.items()}
         sizes = dict(instance.sorts)
         if instance.starts and any(len(sizes[s]) != len(ids) for s, ids in wanted.items()):
@@ -142,7 +155,7 @@ class _PartOfSystem:
         machine = machine_of_question(self.model, self.question, dict(instance.consts))
         return list_asked_calls(machine, self.question)
 
-    def _from_first_state(self, bare: n.Instance, tree: AskedCalls) -> Iterator[SystemSearch | str]:
+    def _from_first_state(self, bare: n.Instance, tree: AskedCalls) -> Iterator[Searched]:
         """The searches from the first state of an instance, where it is one of the states of the
         component in the question."""
         try:
@@ -208,7 +221,7 @@ class _PartOfSystem:
 
     def _search(
         self, bare: n.Instance, tree: AskedCalls, part: FollowedPart, at: _RenamedNode
-    ) -> SystemSearch | str:
+    ) -> SystemSearch | ImpossibleCall:
         node, renaming = at.node, at.renaming
         universe = Universe.of(bare)
         component = next(c for c in self.model.components if c.name == self.part.component)
@@ -228,7 +241,8 @@ class _PartOfSystem:
         calls = FollowedCalls(edges, tree.depths)
         missing = find_impossible(self.model, self.system.name, self.part.name, calls)
         if missing is not None:
-            return self._explain_impossible(*missing)
+            at_part = self.system.name, self.part.name
+            return ImpossibleCall(at_part, self._explain_impossible(*missing))
         named = _rename(bare, self.question, renaming)
         model = follow_calls(self.model, self.system.name, part, calls, Universe.of(named))
         whole = next(s for s in model.systems if s.name == self.system.name)

@@ -9,7 +9,14 @@ from dataclasses import dataclass, field, replace
 from charter.analysis.followed_calls import name_of_depth
 from charter.analysis.retell import Act, run_of
 from charter.analysis.written_values import write_value
-from charter.api.system_searches import NO_STATE, SystemLimits, SystemSearch, list_searches
+from charter.api.system_searches import (
+    NO_STATE,
+    ImpossibleCall,
+    SystemLimits,
+    SystemSearch,
+    list_parts,
+    list_searches,
+)
 from charter.core import nodes as n
 from charter.explore import select
 from charter.explore.model_checker import ExploreOptions, Progress
@@ -53,11 +60,12 @@ class FoundInSystem:
 
 @dataclass(frozen=True, slots=True)
 class NotFoundInSystem:
-    """No trace was found. `why`: why there can be none, or why nothing was searched ("": see
-    `tried`)."""
+    """No trace was found. `why`: why nothing was searched ("": see `tried`); `impossible`: since
+    there can be none, as no step makes the calls."""
 
     tried: tuple[TriedInstance, ...]
     why: str = ""
+    impossible: bool = False
 
     @property
     def states(self) -> int:
@@ -70,7 +78,7 @@ InSystem = FoundInSystem | NotFoundInSystem
 
 def has_system(model: n.Model, component: str) -> bool:
     """Whether the charter has a system with this component as a part."""
-    return any(p.component == component for s in model.systems for p in s.parts)
+    return bool(list_parts(model, component))
 
 
 def find_in_system(
@@ -83,9 +91,12 @@ def find_in_system(
         return NotFoundInSystem((), missing)
     found = list(list_searches(model, question, limits))
     searches = [_Climb(one) for one in found if isinstance(one, SystemSearch)]
-    reasons = [one for one in found if isinstance(one, str)]
     if not searches:
-        return NotFoundInSystem((), _choose_reason(reasons))
+        impossible = {one.part: one.why for one in found if isinstance(one, ImpossibleCall)}
+        parts = {(s.name, p.name) for s, p in list_parts(model, question.component)}
+        if parts == impossible.keys():
+            return NotFoundInSystem((), next(iter(impossible.values())), impossible=True)
+        return NotFoundInSystem((), _choose_reason([one for one in found if isinstance(one, str)]))
     for each in (limits.each // FIRST_ROUND, limits.each):
         for search in searches:
             left = limits.states - sum(one.count for one in searches)
@@ -98,7 +109,7 @@ def find_in_system(
 
 
 def _choose_reason(reasons: Sequence[str]) -> str:
-    """Why nothing can be searched: what no step of a system does, before what no instance has."""
+    """Why nothing can be searched: what the question is, before what no instance has."""
     none = "no instance has the sorts and the constants of the question"
     named = [one for one in reasons if one != NO_STATE]
     return next(iter([*named, *reasons]), none)

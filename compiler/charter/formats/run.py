@@ -9,7 +9,7 @@ from dataclasses import asdict, dataclass
 from charter.formats.canonical import Json
 from charter.formats.reading import JsonReader
 
-SYSTEMS_FORMAT = 2
+SYSTEMS_FORMAT = 3
 """The version of in_system.json."""
 
 
@@ -136,7 +136,8 @@ class SystemAnswer:
     If a trace was found, `system` and `instance` name where, and `story` has its steps; `begins` is
     the number of operations after which the component is as the trace begins (0: the trace has all
     operations). Else `system` is "", and `why` says what was searched in vain, with the bounds, or
-    why nothing was. `states`: how many states were searched."""
+    why nothing was. `states`: how many states were searched; `impossible`: none, since no step of a
+    system makes the calls."""
 
     vector: str
     step: int
@@ -146,6 +147,7 @@ class SystemAnswer:
     story: tuple[str, ...]
     states: int
     why: str
+    impossible: bool = False
 
     def json(self) -> dict[str, Json]:
         return {**asdict(self), "story": list(self.story)}
@@ -154,7 +156,8 @@ class SystemAnswer:
     def sentence(self) -> str:
         """Where it can happen, in few words."""
         if not self.system:
-            return self.why if self.states else f"in the component alone: {self.why}"
+            alone = "in the component alone" if self.impossible else "not searched"
+            return self.why if self.states else f"{alone}: {self.why}"
         steps = "1 step" if len(self.story) == 1 else f"{len(self.story)} steps"
         after = f" after the first {self.begins} operations," if self.begins else ""
         return f"in the system {self.system},{after} instance {self.instance}: {steps}"
@@ -184,4 +187,5 @@ def _answer(item: JsonReader) -> SystemAnswer:
         story=item.item("story").texts(),
         states=item.item("states").integer(),
         why=item.text("why"),
+        impossible=item.object().get("impossible") is True,
     )

@@ -91,7 +91,7 @@ def _answer(found: InSystem) -> SystemAnswer:
         places = ", ".join(dict.fromkeys(f"{one.system} ({one.instance})" for one in found.tried))
         every = "all " if all(one.complete for one in found.tried) else ""
         why = f"not found in {every}{plural(found.states, 'state')} of {places}; {_BOUNDS}"
-    return SystemAnswer("", 0, "", "", 0, (), found.states, why)
+    return SystemAnswer("", 0, "", "", 0, (), found.states, why, found.impossible)
 
 
 _BOUNDS = (

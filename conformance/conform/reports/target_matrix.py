@@ -3,7 +3,7 @@ could not."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 
@@ -14,7 +14,7 @@ from charter.formats.verdict import JUDGED, Kind
 from conform.reports.findings import Finding, rank
 from conform.reports.matrix import Reading
 from conform.reports.runs import ReportedRun
-from conform.runs.findings.findings import finding_id
+from conform.runs.findings.findings import FindingExample, finding_id
 
 _NEVER_PERFORMED = frozenset(map(str, (Kind.UNSUPPORTED, Kind.NOT_LOADABLE)))
 _BESIDE_STATE = frozenset({"reply", "image"})
@@ -119,12 +119,31 @@ class _Seen:
 
 
 @dataclass(frozen=True, slots=True)
+class _Verdict:
+    """Of a vector: the `step` of the first deviation (-1: none), and how many were judged."""
+
+    kind: str
+    detail: str = ""
+    step: int = -1
+    judged: int = 0
+
+    def explain_unknown(self, step: int) -> str:
+        """Why it does not show that nothing deviates at a step; "" if it does."""
+        if 0 <= self.step < step:
+            return "it deviates earlier"
+        if self.step == step:
+            return "it deviates otherwise in that place"
+        judged = self.kind == Kind.CONFORMS or (self.kind in JUDGED and self.judged >= step)
+        return "" if judged else f"not judged: {self.kind}".replace("_", " ")
+
+
+@dataclass(frozen=True, slots=True)
 class _Column:
-    """A run with its findings by id, and its verdicts by vector: kind and detail."""
+    """A run with its findings by id, and its verdicts by vector."""
 
     run: ReportedRun
     seen: Mapping[str, _Seen]
-    kinds: Mapping[str, tuple[str, str]]
+    verdicts: Mapping[str, _Verdict]
 
     def shows(self, variables: frozenset[str]) -> bool:
         """Whether a deviation in these variables could be seen, at least in part."""
@@ -172,11 +191,11 @@ def _read(item: Reading, *, with_places: bool) -> _Column:
             found, paths = seen[finding_id(row["entry"], row["cause"])], frozenset(row["paths"])
             found.variables.add(frozenset(map(_variable, paths)))
             found.places[row["id"], row["step"]] = paths
-    table = run.dataset("verdicts").to_table(columns=["id", "kind", "detail"])
+    table = run.dataset("verdicts").to_table(columns=["id", "kind", "detail", "step", "judged"])
     conforms = pc.equal(table["kind"], str(Kind.CONFORMS))
-    known = dict.fromkeys(table.filter(conforms)["id"].to_pylist(), (str(Kind.CONFORMS), ""))
+    known = dict.fromkeys(table.filter(conforms)["id"].to_pylist(), _Verdict(str(Kind.CONFORMS)))
     rows = table.filter(pc.invert(conforms)).to_pylist()
-    return _Column(run, seen, known | {row["id"]: (row["kind"], row["detail"]) for row in rows})
+    return _Column(run, seen, known | {row.pop("id"): _Verdict(**row) for row in rows})
 
 
 def _cell(side: _Column, wanted: _Seen, of: _Column) -> FindingCell:
@@ -201,18 +220,21 @@ def _cell(side: _Column, wanted: _Seen, of: _Column) -> FindingCell:
     return _judge_absence(side, wanted.finding.cases)
 
 
-def _judge_absence(side: _Column, vectors: Collection[str]) -> FindingCell:
+def _judge_absence(side: _Column, vectors: Mapping[str, FindingExample]) -> FindingCell:
     """The cell of a run that does not show a finding, though it might; `vectors` show it in another
-    one."""
-    verdicts = [side.kinds[name] for name in sorted(vectors) if name in side.kinds]
-    if any(kind in JUDGED for kind, _ in verdicts):
-        return FindingCell(CellKind.ABSENT)
+    one. It is absent if one of them was judged up to its step, and did not deviate before."""
+    asked = sorted(vectors.keys() & side.verdicts.keys())
+    verdicts = [side.verdicts[name] for name in asked]
+    reasons = [side.verdicts[name].explain_unknown(vectors[name].step) for name in asked]
     if not verdicts:
         return FindingCell(CellKind.NOT_ASKED)
-    kind, detail = verdicts[0]
-    if all(one in _NEVER_PERFORMED for one, _ in verdicts):
-        return FindingCell(CellKind.NOT_APPLICABLE, why=f"{kind} {detail}".replace("_", " "))
-    return FindingCell(CellKind.NOT_ASKED, why=f"not judged: {kind}".replace("_", " "))
+    if "" in reasons:
+        return FindingCell(CellKind.ABSENT)
+    if all(one.kind in _NEVER_PERFORMED for one in verdicts):
+        why = f"{verdicts[0].kind} {verdicts[0].detail}".replace("_", " ")
+        return FindingCell(CellKind.NOT_APPLICABLE, why=why)
+    judged = (why for one, why in zip(verdicts, reasons, strict=True) if one.kind in JUDGED)
+    return FindingCell(CellKind.NOT_ASKED, why=next(judged, reasons[0]))
 
 
 def _find(side: _Column, wanted: _Seen, of: _Column) -> _Seen | None:

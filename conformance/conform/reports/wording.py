@@ -240,7 +240,8 @@ def in_system(labels: Mapping[str, int], answer: SystemAnswer | None = None) -> 
         return InSystem("yes, by the charter", f"{told}: {takes}")
     if answer is None:
         return None
-    return InSystem("not found" if answer.states else "not by the charter", f"{answer.sentence}.")
+    alone = "not by the charter" if answer.impossible else "not searched"
+    return InSystem("not found" if answer.states else alone, f"{answer.sentence}.")
 
 
 def natural(text: str) -> tuple[tuple[int, int, str], ...]:

@@ -129,9 +129,7 @@ def test_known_finding_says_it_too(run, tmp_path, conform):
     text = Path("known.toml").read_text().replace('reason = ""', 'reason = "known"')
     Path("known.toml").write_text(text)
     said, _, _ = run(KEEPER + SYSTEM, *baseline, code=0)
-    sentence = (
-        "in the component alone: keeper has no operation write"  # what is known is not shrunk
-    )
+    sentence = "not searched: keeper has no operation write"  # what is known is not shrunk
     assert f"known: known; 1 step behind it was not judged\n         {sentence}\n" in said
     skipped = ElementTree.parse(tmp_path / "junit.xml").findall("./testcase/skipped")
     assert any(one.text == sentence for one in skipped)
@@ -151,4 +149,4 @@ def test_verdicts_hold_when_the_charter_has_an_error(run):
 
 def test_operation_that_the_charter_does_not_have_is_named(run):
     said, _, _ = run((KEEPER + SYSTEM).replace("register(n", "registers(n"))
-    assert "in the component alone: keeper has no operation register\n" in said
+    assert "not searched: keeper has no operation register\n" in said

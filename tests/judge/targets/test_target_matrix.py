@@ -13,7 +13,7 @@ from conform import sdk
 
 class Both(Leaderless if sys.argv[1] == "hides" else Fake):
     def perform(self, operation, args):
-        self.wrong = operation == "failover"
+        self.wrong = operation == ("register" if sys.argv[1] == "early" else "failover")
         return super().perform(operation, args)
 
     def start(self, question):
@@ -45,6 +45,27 @@ def judged(conform, targets_folder, tiny_toy_suite):
 
 
 @pytest.fixture
+def judged_both(conform, judged):
+    """Judges a target that is wrong in two variables after a failover into the folder of its mode:
+    it shows both, or hides one; `early`: after each registration instead."""
+
+    def judge(mode):
+        name = judged("faithful", place=f"faithful-{mode}")
+        path = Path("adapters") / "fake-faithful"
+        folder = path.rename(path.with_name(f"both-{mode}"))
+        (folder / "adapter.py").write_text(BOTH, encoding="utf-8")
+        text = (folder / "adapter.toml").read_text(encoding="utf-8")
+        start = text[text.index("start = ") : text.index("[deadlines]")]
+        text = text.replace(start, f'start = ["{{python}}", "{{adapter}}/adapter.py", "{mode}"]\n')
+        (folder / "adapter.toml").write_text(text.replace("fake-faithful", f"both-{mode}"))
+        suite = json.loads(Path(name, "run.json").read_text(encoding="utf-8"))["suite"]
+        conform("run", "--target", folder, "--suite", suite, "--engine", "inline", "--out", mode)
+        return mode
+
+    return judge
+
+
+@pytest.fixture
 def shows(conform):
     """The cells of the findings of runs, by rule, and the exit code."""
 
@@ -70,22 +91,17 @@ def test_nothing_is_said_of_a_finding_when_a_run_left_its_vectors_out(judged, sh
     assert cells["expire/expired"] == ["present", "not asked"]
 
 
-def test_a_finding_is_present_when_it_differs_in_what_a_target_shows(conform, judged, shows):
+def test_a_finding_is_not_absent_where_a_target_deviates_earlier(conform, judged, judged_both):
+    runs = judged("keeps_leader"), judged_both("early")
+    found = json.loads(conform("compare", *runs, "--json")[1])
+    cells = next(one["cells"] for one in found["findings"] if one["rule"] == "expire/expired")
+    assert cells[0]["is"] == "present"
+    assert cells[1] == {"is": "not asked", "why": "it deviates earlier"}
+
+
+def test_a_finding_is_present_when_it_differs_in_what_a_target_shows(judged_both, shows):
     """The other target hides one of the two variables that differ."""
-    runs = []
-    for mode in ("shows", "hides"):
-        name = judged("faithful", place=f"faithful-{mode}")
-        path = Path("adapters") / "fake-faithful"
-        folder = path.rename(path.with_name(f"both-{mode}"))
-        (folder / "adapter.py").write_text(BOTH, encoding="utf-8")
-        text = (folder / "adapter.toml").read_text(encoding="utf-8")
-        start = text[text.index("start = ") : text.index("[deadlines]")]
-        text = text.replace(start, f'start = ["{{python}}", "{{adapter}}/adapter.py", "{mode}"]\n')
-        (folder / "adapter.toml").write_text(text.replace("fake-faithful", f"both-{mode}"))
-        suite = json.loads(Path(name, "run.json").read_text(encoding="utf-8"))["suite"]
-        given = ("--suite", suite, "--engine", "inline", "--out", mode)
-        conform("run", "--target", folder, *given)
-        runs.append(mode)
+    runs = [judged_both(mode) for mode in ("shows", "hides")]
     for order in (runs, runs[::-1]):
         cells, _ = shows(*order)
         assert list(cells.values()) == [["present", "present"]]

@@ -185,7 +185,9 @@ def test_arguments_of_the_last_call_are_those_of_the_question():
     # It is the one that deviates, so the rules do not say which arguments make a difference.
     text = LEASES.replace("grant(c, false)", "grant(c, true)")
     found = find_in_system(api.load_text(text), ask(grant("a", again=False)), LIMITS, quiet)
-    assert found == NotFoundInSystem((), "no step of office calls grant with again: false")
+    assert found == NotFoundInSystem(
+        (), "no step of office calls grant with again: false", impossible=True
+    )
 
 
 def test_ghost_state_that_an_assumption_reads_is_kept():
@@ -218,7 +220,15 @@ def test_budget_of_steps_that_call_nothing_is_that_of_the_limits():
 
 def test_operation_that_no_step_calls_is_named_without_a_search():
     found = search(ask(("tick", {})))
-    assert found == NotFoundInSystem((), "no step of office calls tick")
+    assert found == NotFoundInSystem((), "no step of office calls tick", impossible=True)
+
+
+def test_call_of_another_system_without_a_search_is_not_impossible():
+    other = "system clock {\n  leases: leases\n  step pass() cites silent { leases.tick() }\n}\n"
+    model = api.load_text(LEASES + other)
+    found = find_in_system(model, ask(("tick", {})), LIMITS, quiet)
+    why = "no instance has the sorts and the constants of the question"
+    assert found == NotFoundInSystem((), why)
 
 
 def test_argument_that_every_step_gives_otherwise_is_named_without_a_search():
@@ -226,7 +236,7 @@ def test_argument_that_every_step_gives_otherwise_is_named_without_a_search():
     question = ask(grant("a"), grant("b", again=False))
     found = find_in_system(api.load_text(text), question, LIMITS, quiet)
     why = "no step of office calls grant with again: false"
-    assert found == NotFoundInSystem((), why)
+    assert found == NotFoundInSystem((), why, impossible=True)
 
 
 def test_value_that_was_never_issued_is_known_to_no_part():

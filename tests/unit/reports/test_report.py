@@ -197,7 +197,9 @@ def test_finding_says_where_it_happens_when_systems_were_searched(tmp_path):
         vector, step = example(one)
         story = ("lose_power(b: b1, kept: 0)  replica[b1].lose_power/lost",) if system else ()
         why = "" if system else "no step of cluster calls heartbeat"
-        answers.keep(SystemAnswer(vector, step, system, "pair", 2, story, 7 * bool(system), why))
+        states = 7 * bool(system)
+        given = (vector, step, system, "pair", 2, story, states, why)
+        answers.keep(SystemAnswer(*given, impossible=not system))
     assert answers.known == SystemAnswers.read(folder).known and len(about) > 1
     write([run], tmp_path / "site", sample.write_sections(tmp_path))
     site = tmp_path / "site"

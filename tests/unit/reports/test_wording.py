@@ -112,9 +112,12 @@ def test_whole_system_is_answered_by_a_search_or_by_labels():
     none = in_system({}, SystemAnswer("v", 1, "", "", 0, (), 9, "not found in 9 states of s (two)"))
     assert none is not None and none.word == "not found"
     assert none.sentence == "not found in 9 states of s (two)."
-    never = in_system({}, SystemAnswer("v", 1, "", "", 0, (), 0, "no step of s calls f"))
+    never = in_system({}, SystemAnswer("v", 1, "", "", 0, (), 0, "no step of s calls f", True))
     assert never is not None and never.word == "not by the charter"
     assert never.sentence == "in the component alone: no step of s calls f."
+    left = in_system({}, SystemAnswer("v", 1, "", "", 0, (), 0, "no instance has its sorts"))
+    assert left is not None and left.word == "not searched"
+    assert left.sentence == "not searched: no instance has its sorts."
 
 
 def test_shares_are_never_rounded_to_none_or_all():

@@ -26,8 +26,8 @@ EXAMPLES = """examples:
   conform compare build/runs/A build/runs/B build/runs/C
   conform compare build/runs/* --json
 
-Shows the runs by their findings: present, with the smallest vector; absent, since vectors that show
-it elsewhere were judged; not asked; not shown, since the target hides the variables; not
+Shows the runs by their findings: present, with the smallest vector; absent, since a vector that
+shows it elsewhere conforms there; not asked; not shown, since the target hides the variables; not
 applicable. Then it compares each run with the one before it, question by question.
 
 Exit code 0: all behaved alike on all common questions; 1: they did not; 3: a run is not to be
