@@ -10,6 +10,7 @@ from tests.support.unshown import MISTAKES, SERVER, with_mistake
 
 from charter.formats.run_description import WalkSettings
 from conform.cli import main as cli
+from conform.cli.output.walks_told import explain_hidden
 from conform.runs.conclusion import Finished
 from conform.runs.execute import run_target
 from conform.runs.options import RunOptions
@@ -127,6 +128,15 @@ def test_terminal_and_report_name_what_is_hidden(judge, project, tmp_path, capsy
     said = capsys.readouterr().out
     assert "not shown: granted, matched, pending" in said
     assert "no wrong granted after voted/elected shows later" in said
+
+
+@pytest.mark.parametrize("count", [0, 2])
+def test_questions_go_on_is_said_only_if_some_did(count):
+    rows = [{"variable": "votes", "shown": [], "not_shown": []}]
+    verdicts = {"conforms": count} if count else {}
+    (said,) = explain_hidden({"hidden": {"variables": rows, "verdicts": verdicts, "bounds": ""}})
+    more = "; questions go on where a wrong value shows later" if count else ""
+    assert said == f"not shown: votes{more}"
 
 
 def test_same_questions_go_on_in_each_run_and_when_judged_again(judge, tmp_path):

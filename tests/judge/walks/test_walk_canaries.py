@@ -5,6 +5,7 @@ from tests.support.toy.vectors import vector, write_toy_vectors
 
 from charter.formats.run_description import WalkSettings
 from conform.cli.output.run_output import show
+from conform.runs import make_run_context
 from conform.runs.canaries import walk_canaries
 from conform.runs.canaries.canaries import FORGETS
 from conform.runs.engines import bucket
@@ -81,16 +82,45 @@ def test_mutants_that_no_walk_sees_are_counted_and_a_forgotten_operation_is_seen
     assert "128 walks tell none of 1 mutants" in str(finished.summary["skipped_canaries"])
 
 
-@pytest.mark.parametrize("kind", ["nothing", "mutant"])
-def test_walker_that_sees_nothing_is_not_trusted(walk, monkeypatch, kind):
+@pytest.fixture
+def see_nothing(monkeypatch):
+    """Lets walks see no wrong model of some kinds."""
     real = walk_canaries._walk
-    monkeypatch.setattr(walk_canaries, "_walk", lambda wrong, context, block: real(
-        wrong if wrong.nothing and kind == "mutant"
-        else walk_canaries.ModelAdapter(context.model), context, block,
-    ))  # fmt: skip
+
+    def blind(*kinds):
+        def walk(wrong, context, block):
+            hidden = ("nothing" if wrong.nothing else "mutant") in kinds
+            return real(walk_canaries.ModelAdapter(context.model) if hidden else wrong, context,
+                        block)  # fmt: skip
+
+        monkeypatch.setattr(walk_canaries, "_walk", walk)
+
+    return blind
+
+
+def test_walker_that_sees_nothing_is_not_trusted(walk, see_nothing, capsys):
+    see_nothing("nothing", "mutant")
     finished = walk()
-    assert not of_walks(finished, kind)[0]["ok"]
+    assert not of_walks(finished, "nothing")[0]["ok"]
     assert (finished.summary["trusted"], finished.exit_code) == (False, 3)
+    show(finished)
+    assert "the adapter may keep state" not in capsys.readouterr().out
+
+
+def test_walker_that_misses_what_the_suite_shows_is_not_trusted(walk, see_nothing, monkeypatch):
+    see_nothing("mutant")
+    monkeypatch.setattr(make_run_context, "forgetful", lambda suite: {"register": ()})
+    finished = walk()
+    assert not of_walks(finished, "mutant")[0]["ok"]
+    assert (finished.summary["trusted"], finished.exit_code) == (False, 3)
+
+
+def test_wrong_models_that_nothing_surely_shows_are_skipped(walk, see_nothing):
+    see_nothing("mutant")
+    finished = walk()
+    assert (finished.summary["trusted"], finished.exit_code) == (True, 0)
+    assert not of_walks(finished, "mutant")
+    assert "models that forget an operation" in str(finished.summary["skipped_canaries"])
 
 
 def test_changed_observation_is_seen_where_no_walk_conforms(walk, targets_folder, monkeypatch):
@@ -103,10 +133,11 @@ def test_changed_observation_is_seen_where_no_walk_conforms(walk, targets_folder
 
 
 def test_walks_that_the_charter_leaves_too_open_are_counted_and_said(walk, monkeypatch, capsys):
-    real = walker._can_add
+    real = walker.Walker._has_answer
     monkeypatch.setattr(
-        walker, "_can_add", lambda walk, call: len(walk.calls) < 2 and real(walk, call)
-    )
+        walker.Walker, "_has_answer",
+        lambda own, walk, call: len(walk.calls) < 2 and real(own, walk, call),
+    )  # fmt: skip
     finished = walk(count=3, steps=6)
     assert finished.summary["walks"]["shortened"] == 3
     show(finished)

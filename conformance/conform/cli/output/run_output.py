@@ -138,7 +138,7 @@ def _show_doubts(finished: Finished, wrong: Sequence[Mapping[str, Json]]) -> Non
     """Shows what may be the matter with the adapter if canaries misbehaved."""
     if wrong and all(item["got"] in _FAILED for item in wrong):
         out("the adapter fails where it answered before: look whether what it drives has ended")
-    elif any(item["kind"] != "derived" for item in wrong):
+    elif any(item["kind"] != "derived" and not trust.is_of_walker(item) for item in wrong):
         out(
             "the adapter may keep state of an earlier question, or answer otherwise each time: "
             f"{_write_doctor(finished)} asks it"

@@ -129,7 +129,8 @@ def explain_hidden(counted: Mapping[str, Json]) -> Iterator[str]:
     variables, bounds = read_hidden(counted)
     if variables:
         names = ", ".join(one.name for one in variables)
-        yield f"not shown: {names}; questions go on where a wrong value shows later"
+        goes_on = "; questions go on where a wrong value shows later"
+        yield f"not shown: {names}{goes_on if list_followed(counted) else ''}"
     for one in variables:
         if one.not_shown:
             after = ", ".join(one.not_shown)

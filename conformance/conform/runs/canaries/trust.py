@@ -51,6 +51,11 @@ def _list_lacking(
         yield [f"no flipped canary of walks diverged as it must{_why('flipped of walks', blocks)}"]
 
 
+def is_of_walker(canary: Mapping[str, Json]) -> bool:
+    """Whether a canary of walks asks a wrong model, and so says nothing of the adapter."""
+    return canary["kind"] in ("nothing", "mutant") and str(canary["where"]).startswith(WALKS)
+
+
 def has_misbehaved(found: Iterable[Mapping[str, Json]]) -> bool:
     """Whether a canary did what it must not do, rather than not being possible."""
     return any(item["ok"] is not True for item in found)
