@@ -67,7 +67,8 @@ class Models:
 class ExhaustedInstance:
     """The instance whose transitions a suite asks, all of them: its bounds, the operations that it
     offers, and those of which it offers some arguments only. It has `states` up to renaming, with
-    so many `transitions`; `refused` of these are no question."""
+    so many `transitions`; `refused` of these are no question, `behind_choice` come only after a
+    choice of the target."""
 
     name: str
     sorts: Mapping[str, int]
@@ -77,6 +78,7 @@ class ExhaustedInstance:
     states: int
     transitions: int
     refused: int
+    behind_choice: int
 
     def json(self) -> dict[str, Json]:
         """As a manifest and a certificate have it."""
@@ -89,12 +91,13 @@ class ExhaustedInstance:
             "states": self.states,
             "transitions": self.transitions,
             "refused": self.refused,
+            "behind_choice": self.behind_choice,
         }
 
     @staticmethod
     def read(reader: JsonReader) -> ExhaustedInstance:
         """From parsed JSON. Raises `BadVector`."""
-        numbers = ("states", "transitions", "refused")
+        numbers = ("states", "transitions", "refused", "behind_choice")
         reader.fields("name", "sorts", "consts", "operations", "restricted", *numbers)
         return ExhaustedInstance(
             reader.text("name"),

@@ -98,11 +98,13 @@ def _build(parts: list[InstanceVectors]) -> Built:
     for part in parts:
         for reason, count in part.refused.items():
             refused[reason] = refused.get(reason, 0) + count
+    behind = sum(part.behind_choice for part in parts)
     counts = {
         "states": sum(part.states for part in parts),
         "state_branch_pairs": len(frozenset[int]().union(*(part.pairs for part in parts))),
         "refused": sum(refused.values()),
         "transitions": sum(part.transitions for part in parts),
-        "transitions_refused": sum(part.transitions - part.in_tours for part in parts),
+        "transitions_refused": sum(part.transitions - part.in_tours for part in parts) - behind,
+        "transitions_behind_choice": behind,
     }
     return Built(tuple(parts), counts, refused)

@@ -147,8 +147,10 @@ def exhaust(
             built.counts["states"],
             built.counts["transitions"],
             built.counts["transitions_refused"],
+            built.counts["transitions_behind_choice"],
         )
-        about = replace(of.manifest({**small.counts(), **built.counts}), exhausts=exhausted)
+        about = of.manifest({**small.counts(), **built.counts})
+        about = replace(about, asked_digest=of.full_digest, exhausts=exhausted)
         everything = heapq.merge(records, built.records(), key=lambda record: record.id)
         return write_records(folder, merge(everything), about)
 

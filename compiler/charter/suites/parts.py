@@ -23,7 +23,7 @@ from charter.suites.explored import ExploredInstance, HowFar
 from charter.suites.planning.instance_planner import InstancePlanner
 from charter.suites.planning.random_walks import Walks
 from charter.suites.touring.tours import Tours
-from charter.suites.vector_texts import VectorRecord, pack, unpack
+from charter.suites.vector_texts import VectorRecord, merge, pack, unpack
 
 WALKS = 2_000
 """Random walks in each instance."""
@@ -63,7 +63,8 @@ class Task:
 @dataclass(frozen=True, slots=True)
 class InstanceVectors:
     """A part that was written, with its counts; `refused` are vectors that could not be made, by
-    reason. Of its `transitions` so many are `in_tours`."""
+    reason. Of its `transitions` so many are `in_tours`, and so many `behind_choice`; those that are
+    one step of one question count once."""
 
     place: Path
     states: int
@@ -71,6 +72,7 @@ class InstanceVectors:
     refused: Mapping[str, int]
     transitions: int = 0
     in_tours: int = 0
+    behind_choice: int = 0
 
     def records(self) -> Iterator[VectorRecord]:
         """Its records in the order of their ids."""
@@ -83,7 +85,7 @@ class InstanceVectors:
         """A written part."""
         with gzip.open(place, "rt", encoding="utf-8", newline="\n") as lines:
             head = json.loads(next(lines))
-        counts = head["transitions"], head["in_tours"]
+        counts = head["transitions"], head["in_tours"], head["behind_choice"]
         pairs = frozenset(head["pairs"])
         return InstanceVectors(place, head["states"], pairs, head["refused"], *counts)
 
@@ -102,7 +104,7 @@ def make_part(task: Task, tell: Callable[[str], None] = lambda _: None) -> Insta
     then with how far the search of an instance is. Raises TooManyStates."""
     model = decode(task.model)
     (instance,) = model.instances
-    states = transitions = 0
+    states, tours = 0, None
     if task.kind == "walks":
         walks = Walks.of(model, instance)
         found: Iterator[Vector] = walks.vectors(task.walks)
@@ -112,14 +114,19 @@ def make_part(task: Task, tell: Callable[[str], None] = lambda _: None) -> Insta
         tours = Tours.of(explored)
         found = tours.vectors() if task.kind == "tours" else _list_all(explored, tours)
         pairs, planners = explored.pairs, [explored.engine, explored.opened]
-        states, transitions = len(explored.graph.states), tours.total
-    in_tours = 0
+        states = len(explored.graph.states)
+    before = 0
     records: list[VectorRecord] = []
     for vector in found:
-        in_tours += len(vector.why.asks)
+        before += len(vector.why.asks)
         records.append(VectorRecord.of(_say_unreached(vector, instance)))
-    refused = _count_refused(planners)
-    part = InstanceVectors(task.place, states, frozenset(pairs), refused, transitions, in_tours)
+    records = list(merge(sorted(records, key=lambda record: record.id)))
+    in_tours = sum(len(record.reasons().asks) for record in records) if before else 0
+    transitions, behind = (tours.total, tours.behind_choice) if tours else (0, 0)
+    part = InstanceVectors(
+        task.place, states, frozenset(pairs), _count_refused(planners),
+        transitions - (before - in_tours), in_tours, behind,
+    )  # fmt: skip
     data = _write(part, records)
     part.place.write_bytes(data)
     if not _names_a_place(model, part.refused):
@@ -148,11 +155,11 @@ def _cache_path(task: Task) -> Path:
 
 
 def _write(part: InstanceVectors, records: list[VectorRecord]) -> bytes:
-    """The content of a part's file: its counts, and a line for each record, sorted by id."""
-    records.sort(key=lambda record: record.id)
+    """The content of a part's file: its counts, and a line for each record, which are sorted."""
     counts = {
         "states": part.states, "pairs": sorted(part.pairs), "refused": dict(part.refused),
         "transitions": part.transitions, "in_tours": part.in_tours,
+        "behind_choice": part.behind_choice,
     }  # fmt: skip
     content = io.BytesIO()
     with gzip.GzipFile(fileobj=content, mode="wb", compresslevel=1, mtime=0) as file:

@@ -55,7 +55,7 @@ NO_PATH_SOUGHT = f"no search looks for paths of the questions in {FILE_OF_FINDIN
 OBLIGATIONS = 6
 """Raised whenever other obligations are derived from the same rules: earlier searches are stale."""
 
-FULL_SUITES = 2
+FULL_SUITES = 3
 """Raised whenever another full suite is made of the same charter: other walks, paths or states."""
 
 

@@ -22,6 +22,7 @@ from conform.reports.matrix import by_source
 from conform.reports.reasons import brief
 from conform.runs.bounds import bounds_rows
 from conform.runs.followed.followed_counts import read_hidden
+from conform.runs.touring.certificate_text import tell_certificate
 
 _HERE = Path(__file__).parent / "templates"
 STYLE = "style.css"
@@ -55,7 +56,7 @@ def environment() -> jinja2.Environment:
         extent=wording.extent, stale=wording.stale, unmet=wording.list_unmet,
         limits_of=wording.limits_of, excess=wording.excess, both_told=wording.both,
         adds=wording.adds, bounds_rows=bounds_rows, ledger_of_run=ledger_of_run,
-        hidden_of=read_hidden,
+        hidden_of=read_hidden, certificate_of=tell_certificate,
         implementation=wording.implementation, VERDICTS=wording.VERDICTS,
         CLASSES=wording.CLASSES, SEVERITIES=wording.SEVERITIES,
     )  # fmt: skip

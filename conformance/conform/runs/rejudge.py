@@ -44,6 +44,7 @@ from conform.runs.run_json import digest_models
 from conform.runs.select import Ranges, models_of, no_ranges
 from conform.runs.selection import SuiteFilter
 from conform.runs.shrink import find_given_states
+from conform.runs.touring.asked_transitions import certify
 from conform.runs.walk_counts import OF_FOLLOWED, OF_REMEMBERED, WalkCounts
 from conform.storage.bucket_store import RunFolder
 from conform.storage.observations import observations
@@ -140,7 +141,7 @@ def rejudge(
     concluded["one_fault"] = one_fault(rows.deviations, extent.judged)
     concluded["adapter_trouble"] = adapter_trouble(rows.verdicts, intended.allowed)
     keep(AskedVectors(suite, new), concluded, rows.verdicts)
-    concluded["not_observed"] = manifest.vectors - judged
+    concluded |= certify(manifest, concluded) | {"not_observed": manifest.vectors - judged}
     new.write_json("canaries.json", {"trusted": concluded["trusted"], "canaries": counts.canaries})
     new.finish(concluded)
     return Finished(new, about, concluded, tuple(counts.canaries))

@@ -4,6 +4,7 @@ executed."""
 from __future__ import annotations
 
 import json
+import re
 
 import pytest
 from tests.judge.test_preludes import SHOP
@@ -11,6 +12,7 @@ from tests.support.caches import own_cache
 
 from charter.formats.suite import read_manifest
 from charter.suites.touring import tours
+from conform.runs.touring.certificate_text import tell_certificate
 
 ADAPTER = """from conform.sdk import About, Adapter, Unsupported, serve
 
@@ -35,10 +37,50 @@ class Shop(Adapter):
 
 serve(Shop())
 """
+COIN = """protocol coin
+
+enum Side { heads, tails, none_yet }
+
+component coin {
+  state side: Side = none_yet
+  state spent: bool = false
+  operation flip() -> bool {
+    branch again when thrown: side != none_yet reply false
+    branch thrown { pick s in {heads, tails}  side' = s  reply true }
+  }
+  operation spend() -> bool {
+    branch no when not_tails: side != tails reply false
+    branch yes { spent' = true  reply true }
+  }
+  observe all { side, spent }
+}
+
+witness spends of coin: spent
+
+instance once of coin {
+}
+"""
+ALWAYS_HEADS = """from conform.sdk import About, Adapter, serve
+
+class Coin(Adapter):
+    about = About("coin", "1", "coin", operations=("flip", "spend"), observes=("side", "spent"))
+
+    def start(self, question):
+        self.side = "none_yet"
+
+    def perform(self, operation, args):
+        before, self.side = self.side, "heads" if operation == "flip" else self.side
+        return operation == "flip" and before == "none_yet"
+
+    def observe(self):
+        return {"side": self.side, "spent": False}
+
+serve(Coin())
+"""
 TOML = """id = "{id}"
-title = "Shop"
-protocol = "shop"
-component = "shop"
+title = "{title}"
+protocol = "{protocol}"
+component = "{protocol}"
 capabilities = []
 start = ["{{python}}", "{{adapter}}/adapter.py"]
 """
@@ -48,31 +90,24 @@ ADAPTERS = {
     "forgets": ADAPTER.replace("OPERATIONS", BOTH).replace("WRONG", "self.served.clear()"),
     "shut": ADAPTER.replace("OPERATIONS", '("serve",)').replace("WRONG", "pass"),
 }
-SYSTEM = """
-system street {
-  parts shop: shop
-  step visit(guest: Guest) {
-    do shop.serve(guest)
-  }
-}
-instance road of street {
-  Guest = {ann}
-}
-"""
 
 
 @pytest.fixture(scope="module")
 def project(tmp_path_factory):
-    """A project with a target that is right, one that forgets, and one that cannot unlock."""
+    """A project with a shop that is right, one that forgets, one that cannot unlock, and a coin
+    that always shows heads."""
     folder = tmp_path_factory.mktemp("project")
     (folder / "spec").mkdir()
     (folder / "charter.toml").touch()
     whole = "\ninstance whole of shop {\n  Guest = {ann, bob, cid}\n}\n"
     (folder / "spec" / "shop.charter").write_text(SHOP + whole)
-    for name, text in ADAPTERS.items():
+    (folder / "spec" / "coin.charter").write_text(COIN)
+    for name, text in {**ADAPTERS, "heads": ALWAYS_HEADS}.items():
         place = folder / "adapters" / name
         place.mkdir(parents=True)
-        (place / "adapter.toml").write_text(TOML.format(id=name))
+        about = "coin" if name == "heads" else "shop"
+        toml = TOML.format(id=name, title=about.capitalize(), protocol=about)
+        (place / "adapter.toml").write_text(toml)
         (place / "adapter.py").write_text(text)
     return folder
 
@@ -94,8 +129,10 @@ def judge(project, conform, monkeypatch):
 
 
 def test_all_transitions_are_executed_on_a_target_that_follows_the_charter(judge, project):
-    code, finished, _ = judge("right", "whole")
+    code, finished, err = judge("right", "whole")
     assert code == 0
+    assert "older version" not in err
+    assert not any("older version" in reason for reason in finished["summary"]["reasons"])
     held = finished["summary"]["certificate"]
     # Up to renaming: the shop is shut, or open with 0 to 3 guests served.
     assert held["instance"]["states"] == 5
@@ -126,6 +163,28 @@ def test_vectors_with_an_unsupported_operation_are_not_certified(judge):
     assert held["executed"] < held["transitions"]
 
 
+def test_judging_again_and_the_report_have_the_certificate(judge, conform, tmp_path):
+    finished = judge("right", "whole")[1]
+    again = str(tmp_path / "again")
+    named = ("--suite", "build/suites/shop-charter-exhaustive-whole", "--out", again)
+    text = conform("rejudge", finished["folder"], *named, "--json")[1]
+    assert json.loads(text)["summary"]["certificate"] == finished["summary"]["certificate"]
+    assert conform("report", again, "--out", str(tmp_path / "site"))[0] == 0
+    pages = [path.read_text() for path in (tmp_path / "site").rglob("*.html")]
+    assert any("transitions of whole were executed" in page for page in pages)
+
+
+def test_the_sentences_of_a_target_that_hides_variables_say_so():
+    counts = {"transitions": 4, "executed": 2, "deviating": 1, "instance": {"name": "tiny"}}
+    lost = {"not_executed": {"elsewhere": 1, "behind_choice": 1}}
+    assert [*tell_certificate({"certificate": counts | lost, "hidden": {}})] == [
+        "certificate: 2 of 4 transitions of tiny were executed, 1 of these deviates,"
+        " as far as the target shows it",
+        "not executed: 1, made in another state after a deviation;"
+        " 1, behind a choice of the target",
+    ]
+
+
 def test_a_part_of_the_suite_certifies_a_part(judge, monkeypatch):
     monkeypatch.setattr(tours, "OPERATIONS_MAX", 1)
     held = judge("right", "tiny", "--limit", "1")[1]["summary"]["certificate"]
@@ -134,10 +193,24 @@ def test_a_part_of_the_suite_certifies_a_part(judge, monkeypatch):
     assert not held["complete"]
 
 
+def test_what_comes_behind_a_choice_of_the_target_is_not_certified(judge):
+    code, finished, _ = judge("heads", "once")
+    assert code == 0
+    held = finished["summary"]["certificate"]
+    # Both operations count before the flip. Behind it nobody knows the side.
+    assert held["transitions"] == 8
+    assert (held["executed"], held["not_executed"]) == (2, {"behind_choice": 6})
+    assert not held["complete"]
+
+
 def test_the_terminal_says_what_was_executed(judge, conform):
     given = ("--exhaustive", "whole", "--engine", "inline")
-    assert "certificate: all " in conform("run", "--target", "right", *given)[1]
-    assert "in another state, after a deviation" in conform("run", "--target", "forgets", *given)[1]
+    right = conform("run", "--target", "right", *given)[1]
+    assert " transitions of whole were executed, none of these deviates\n" in right
+    assert re.search(r"certificate: all \d+ transitions of", right)
+    assert "older version" not in right
+    forgets = conform("run", "--target", "forgets", *given)[1]
+    assert re.search(r"\nnot executed: \d+, made in another state after a deviation\n", forgets)
 
 
 @pytest.mark.parametrize(

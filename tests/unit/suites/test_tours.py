@@ -69,6 +69,27 @@ OPENED = (
     "start open = true\n  prelude { do unlock() -> unlocked }\n  offers take, give_back, call_next"
 )
 
+DICE = """protocol dice
+
+enum Face { one, two, three }
+
+component dice {
+  state last: Face = one
+  state before: Face = one
+  operation roll() -> bool {
+    branch rolled { pick face in {one, two, three}  last' = face  before' = last  reply true }
+  }
+  operation clear() -> bool {
+    branch cleared { last' = one  before' = one  reply true }
+  }
+  observe all { last, before }
+}
+witness high of dice: last == three
+
+instance tiny of dice {
+}
+"""
+
 
 def explore(start: str = "") -> ExploredInstance:
     model = subject([Source("desk.charter", DESK.replace("START", start))], "").model
@@ -148,6 +169,17 @@ def test_what_leads_to_one_of_several_states_is_the_last_of_its_tour() -> None:
         rows = list_rows(explored, vector)
         forks = [k for k, row in enumerate(rows, 1) if any(len({*one[2]}) > 1 for one in row)]
         assert all(number not in vector.why.asks or number == len(rows) for number in forks)
+
+
+def test_tours_of_one_question_ask_no_transition_twice() -> None:
+    model = subject([Source("dice.charter", DICE)], "").model
+    tours = Tours.of(ExploredInstance.of(model, model.instances[0]))
+    found = [*tours.vectors()]
+    questions = {vector.question.id: vector for vector in found}
+    assert len(questions) < len(found)
+    # Both operations count before the first roll; behind it nobody knows the state.
+    assert [v.why.asks for v in questions.values() if v.why.asks] == [(1, 2)]
+    assert tours.total == 2 * 9 == 2 + tours.behind_choice
 
 
 def test_the_same_tours_are_made_again() -> None:

@@ -4,14 +4,15 @@ A tour leads to a state by a shortest path, asks what does not change it, and mo
 transition that is left, or by a few others to where something is left. There a transition is
 renamed: the states are equal up to renaming only. What has no counterpart there comes after a
 shortest path, as the search found it. A transition that leads to one of several states is the
-last one of its tour: where the target goes is not known.
+last one of its tour: where the target goes is not known. Behind such a path nothing
+counts.
 """
 
 from __future__ import annotations
 
 from collections import deque
 from collections.abc import Hashable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from charter.analysis.canonical import Canonical, PlacedForm
 from charter.analysis.likeness import Likeness, NoLikeness
@@ -21,7 +22,7 @@ from charter.formats.vector import Vector, Why
 from charter.semantics.evaluate import Outcome
 from charter.semantics.expressions import State
 from charter.suites.explored import ExploredInstance
-from charter.vectors.plan import OPEN, REFUSALS, check_vector
+from charter.vectors.plan import OPEN, REFUSALS, Trace, check_vector
 from charter.vectors.question import Asking
 
 OPERATIONS_MAX = 40
@@ -105,7 +106,7 @@ class Tour:
 class Tours:
     """The tours of an explored instance. `ways` has for each state a transition to each of the next
     ones. `alone` are transitions that no tour can ask, with the numbers of their states; `total`
-    counts all."""
+    counts all, `behind_choice` those in vectors that may lead the target elsewhere."""
 
     explored: ExploredInstance
     canonical: Canonical
@@ -115,6 +116,7 @@ class Tours:
     places: dict[int, PlacedForm] = field(default_factory=dict)
     alone: list[tuple[int, TourStep]] = field(default_factory=list)
     total: int = 0
+    behind_choice: int = 0
 
     @staticmethod
     def of(explored: ExploredInstance) -> Tours:
@@ -190,17 +192,33 @@ class Tours:
         """The reasons of a tour, of which the first operations are right."""
         firsts = {place: step for place, (_, step) in tour.firsts.items() if place <= right}
         names = tuple(dict.fromkeys(f"branch {step.branch}" for step in firsts.values()))
-        return Why(names, "exploration", "", OPEN, (), asks=tuple(firsts))
+        return self._give_why(names, tuple(firsts), sure=tour.sure)
+
+    def _give_why(self, names: tuple[str, ...], asks: tuple[int, ...], *, sure: bool) -> Why:
+        """The reasons of a vector; what one asks that is not `sure` counts as behind a choice."""
+        self.behind_choice += 0 if sure else len(asks)
+        return Why(names, "exploration", "", OPEN, (), asks=asks if sure else ())
 
     def _ask_alone(self, number: int, step: TourStep) -> Iterator[Vector]:
         """A transition after a shortest path."""
         planner = self.explored.engine.planner
-        acts = [act for _, act in self.explored.trace(number)]
-        last = len(planner.prelude) + len(acts) + 1
-        why = Why((f"branch {step.branch}",), "exploration", "", OPEN, (), asks=(last,))
-        vector = planner.of_acts([*acts, step.act], why)
-        if vector is not None:
-            yield vector
+        trace = self.explored.trace(number)
+        acts, last = [act for _, act in trace], len(planner.prelude) + len(trace) + 1
+        names = (f"branch {step.branch}",)
+        vector = planner.of_acts([*acts, step.act], Why(names, "exploration", "", OPEN, ()))
+        if vector is None:
+            return
+        try:
+            sure = self._is_sure(trace)
+        except REFUSALS:
+            sure = False
+        yield replace(vector, why=self._give_why(vector.why.obligations, (last,), sure=sure))
+
+    def _is_sure(self, trace: Trace) -> bool:
+        """Whether the prelude and a path after it lead to one state only."""
+        planner = self.explored.engine.planner
+        found = [planner.answers.outcomes(state, *act) for state, act in (*planner.prelude, *trace)]
+        return all(other.state == outcomes[0].state for outcomes in found for other in outcomes)
 
     def _begin(self, number: int) -> Tour | None:
         """The path to a state; None if it is no question."""
@@ -210,10 +228,9 @@ class Tours:
         try:
             for state, act in (*planner.prelude, *trace):
                 asking.add(state, act)
-            outcomes = [planner.answers.outcomes(state, *act) for state, act in trace]
+            sure = self._is_sure(trace)
         except REFUSALS:
             return None
-        sure = all(other.state == found[0].state for found in outcomes for other in found)
         position = Position(number, graph.states[number])
         return Tour(position, asking, [None] * len(asking.calls), sure=sure)
 

@@ -15,7 +15,6 @@ from charter.formats.reading import own_list, own_number, own_object, texts
 from charter.formats.run import RunFinding
 from charter.formats.run_description import RunDescription
 from charter.formats.verdict import BETWEEN, STDERR, Kind
-from conform.cli.certificate import tell_certificate
 from conform.cli.output.missing_operations import (
     allowing,
     list_denied,
@@ -51,6 +50,7 @@ from conform.runs.findings.limits import general_limits, images_told
 from conform.runs.not_compared import read
 from conform.runs.obligations import Gap
 from conform.runs.resume import tell_continued
+from conform.runs.touring.certificate_text import tell_certificate
 
 _FAILED = frozenset(str(kind) for kind in FAILED)
 _UNSUPPORTED, _VARIABLE = "unsupported ", "variable "

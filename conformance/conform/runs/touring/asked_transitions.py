@@ -67,7 +67,7 @@ class AskedTransitions:
 
 def certify(about: Manifest, summary: Mapping[str, Json]) -> dict[str, Json]:
     """The certificate of a run whose suite asks all transitions of an instance; nothing for
-    another suite. What is left of the transitions was left out."""
+    another suite. What is left of the transitions was left out by an option."""
     exhausted = about.exhausts
     if exhausted is None:
         return {}
@@ -77,9 +77,10 @@ def certify(about: Manifest, summary: Mapping[str, Json]) -> dict[str, Json]:
         name: n for name, n in counts.items() if name not in (OF_EXECUTED, OF_DEVIATING, OF_NEW)
     }
     counted = executed + sum(own_number(n) for n in apart.values())
-    left = exhausted.transitions - exhausted.refused - counted
+    left = exhausted.transitions - exhausted.refused - exhausted.behind_choice - counted
     lost: dict[str, Json] = {
         **({"no_question": exhausted.refused} if exhausted.refused else {}),
+        **({"behind_choice": exhausted.behind_choice} if exhausted.behind_choice else {}),
         **apart,
         **({"left_out": left} if left else {}),
     }
