@@ -14,6 +14,7 @@ from conform.reports.runs import ReportedRun
 from conform.reports.shapes import MONO
 from conform.reports.target_matrix import TargetMatrix
 from conform.runs.bounds import bounds_rows
+from conform.runs.extent import STANDARD_SUITE
 
 _COLOURS = {"good": "#1b6b3a", "known": "#8a5a00", "bad": "#b42318", "void": "#5b6472"}
 _NAMES = {"good": "green", "known": "yellow", "bad": "red", "void": "lightgrey"}
@@ -50,7 +51,8 @@ def _message(run: ReportedRun) -> str:
         told += f" · {number(seen.obligations.unasked)} obligations not asked"
     if seen.older:
         return f"{told} · older charter"
-    return f"{told} · small suite" if seen.small else told
+    kind = "standard" if seen.small == STANDARD_SUITE else "small"
+    return f"{told} · {kind} suite" if seen.small else told
 
 
 def markdown(read: Sequence[Reading], rows: Sequence[SectionRow], targets: TargetMatrix) -> str:

@@ -37,6 +37,8 @@ from conform.storage.arrow import pa
 from conform.storage.bucket_store import RunFolder
 from conform.suites.cache import Suite
 
+STANDARD_SUITE = "a standard suite"
+"""How a suite is called that has triples of operations besides the small one."""
 ANOTHER_SMALL_SUITE = "a small suite that no `conform generate` made"
 """How a small suite is called that is not the one of the ledger beside the models."""
 
@@ -99,6 +101,7 @@ class Extent:
             "older_charter": self.older,
             "small_suite": bool(self.small),
             "generated_suite": self.small != ANOTHER_SMALL_SUITE,
+            **({"standard_suite": True} if self.small == STANDARD_SUITE else {}),
         }
 
 
@@ -106,7 +109,8 @@ def read_extent(summary: Mapping[str, Json]) -> Extent:
     """What summary.json says; runs of earlier versions say less."""
     counted = mapping(summary.get("verdicts"))
     judged = sum(own_number(counted.get(kind, 0)) for kind in JUDGED)
-    small = SMALL_SUITE if summary.get("small_suite") else ""
+    named = STANDARD_SUITE if summary.get("standard_suite") else SMALL_SUITE
+    small = named if summary.get("small_suite") else ""
     another = summary.get("generated_suite") is False
     return Extent(
         own_number(summary.get("suite_vectors", summary.get("vectors", judged))),
@@ -147,6 +151,8 @@ def small_suite(manifest: Manifest) -> str:
     """How a small suite is called in a verdict, "" for a full one or one of other origin."""
     if not manifest.small:
         return ""
+    if "triples" in manifest.counts:
+        return STANDARD_SUITE
     book = ledger_of(manifest)
     is_own = book is None or book.suite in ("", manifest.digest)
     return SMALL_SUITE if is_own else ANOTHER_SMALL_SUITE

@@ -6,8 +6,10 @@ import pytest
 
 from charter.formats.canonical import Json
 from charter.formats.run_description import RunDescription
+from charter.formats.suite import Manifest
 from conform.cli.output.run_output import _last_line, _show_inconclusive
 from conform.runs.conclusion import Finished
+from conform.runs.extent import Extent, read_extent, small_suite
 from conform.storage.bucket_store import RunFolder
 
 
@@ -83,3 +85,11 @@ def test_run_by_the_small_suite_is_called_fine_by_it_and_one_by_old_rules_by_the
     assert isinstance(explained, dict)
     last = _last_line(Finished(RunFolder("/run"), RunDescription(), explained), ())
     assert last.startswith("fine by the small suite: 2 deviations, all of them explained by the")
+
+
+def test_standard_suite_is_called_so_and_not_one_that_nothing_made() -> None:
+    counts = {"obligations": 3, "triples": 2}
+    made = Manifest("d" * 20, "p", "", "c", "e" * 20, 1, counts=counts)
+    assert small_suite(made) == "a standard suite"
+    extent = Extent(1, 1, small=small_suite(made))
+    assert extent.complete and read_extent({**extent.json()}).by == "a standard suite"
