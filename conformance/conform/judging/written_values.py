@@ -20,7 +20,7 @@ def show(value: Json, place: ValuePlace = UNKNOWN) -> str:
         return f"{left}{', '.join(show_item(item, place) for item in value)}{right}"
     if isinstance(value, dict):
         return _object(value, place)
-    return str(value)
+    return str(value).replace("\n", "\\n")  # as in the message of a fault
 
 
 def brackets(place: ValuePlace) -> tuple[str, str]:

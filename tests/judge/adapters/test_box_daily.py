@@ -20,7 +20,7 @@ from tests.support.editor import open_editor
 from tests.support.installed import WORK, Installed, InstalledProject
 
 RUN = ("run", "--target", "lease-python")
-TOKEN = 'acquire/granted: expected reply.token = "#3", got "#2"'
+TOKEN = "acquire/granted: expected reply.token = #3, got #2"
 RENEWED = "renew/lost: expected reply = false, got true"
 ADAPTER = "adapters/lease-python/adapter.py"
 SUITE = "generated/suites/lease/service"
@@ -123,7 +123,7 @@ def test_findings_are_shrunk_and_come_first_on_terminal_and_front_page(
     told = project.says(*RUN, code=1)
     assert max(told.index(RENEWED), told.index(TOKEN)) < told.index("steps judged")
     assert "shrunk from 4 operations to 3:" in told
-    assert re.search(r'expected  observed\n +lease\.l1?\.token +"#3" +"#2"\n', told)
+    assert re.search(r"expected  observed\n +lease\.l1?\.token +#3 +#2\n", told)
     (again,) = re.findall(rf"{re.escape(RENEWED)}(?s:.*?)see: conform (replay \S+ --run \S+)", told)
     assert "DIVERGES" in project.says(*again.split(), code=1)
     project.says("report", run_folder(project), "--out", "report")

@@ -41,7 +41,12 @@ def test_ctrl_c_that_python_drops_still_ends_the_run(monkeypatch):
 
     monkeypatch.setattr(inline, "judge_bucket", judge)
     with pytest.raises(KeyboardInterrupt):
-        inline.run(Buckets(), [0, 1, 2], RunContext("run", "", AdapterStart(())), lambda: None)
+        inline.run(
+            Buckets(),
+            [0, 1, 2],
+            RunContext("run", "", AdapterStart(()), suite_buckets=3),
+            lambda: None,
+        )
     assert judged == [0]
     assert signal.getsignal(signal.SIGINT) is before
 

@@ -42,7 +42,15 @@ def test_message_of_a_fault_is_not_cut_where_both_sides_are_shown():
     row = {"operation": "go", "args": "{}", "branch": "go/done", "values": [],
            "expected": json.dumps([{"branch": "go/done", "reply": True, "observation": {}}]),
            "observed": deviations(1).to_pylist()[0]["observed"]}  # fmt: skip
-    assert any(json.dumps(REASON) in line for line in side_by_side(row))
+    assert any(REASON in line for line in side_by_side(row))
+
+
+def test_message_of_a_fault_with_several_lines_is_one_line_of_both_sides():
+    observed = deviations(1, message="boom\n  at go").to_pylist()[0]["observed"]
+    row = {"operation": "go", "args": "{}", "branch": "go/done", "values": [],
+           "expected": json.dumps([{"branch": "go/done", "reply": True, "observation": {}}]),
+           "observed": observed}  # fmt: skip
+    assert side_by_side(row)[-1].endswith("{fault: panic, message: boom\\n  at go}")
 
 
 def failing(details):

@@ -61,7 +61,7 @@ def run(arguments: argparse.Namespace) -> int:
     if targets:
         _show_targets(targets)
     for number_of, one in enumerate(found):
-        if number_of or targets:
+        if number_of:
             out("")
         _show(one)
     for why in refused:
