@@ -19,7 +19,8 @@ from conform.runs.canaries import canaries
 from conform.runs.canaries.walk_canaries import canaries_of_walks
 from conform.runs.entry_widths import allowing_both
 from conform.runs.extent import extent_of_run
-from conform.runs.failures.remembered import record_run, remember
+from conform.runs.failures.record import AskedVerdicts
+from conform.runs.failures.remembered import RunVerdicts, remember
 from conform.runs.findings.adapter_failures import adapter_trouble
 from conform.runs.findings.baseline import Baseline, write_baseline
 from conform.runs.findings.failing_operation import with_steps
@@ -91,8 +92,10 @@ def finish(run: JudgedRun, options: RunOptions) -> Finished:
     intended = replace(intended, wish=wish, stopped=has_stopped(folder))
     extent = extent_of_run(folder, suite, intended, of_suite.verdicts, options.older)
     target = run.resolved.prepared.target
-    apart = of_suite, rows.of_bucket(context.last_bucket)
-    recorded = record_run(target, run.about, apart, options.baseline.known)
+    apart = (of_suite, rows.of_bucket(context.last_bucket))
+    verdicts = RunVerdicts(
+        target, run.about, *(AskedVerdicts.of(one, options.baseline.known) for one in apart)
+    )
     starts = find_given_states(of_suite.deviations, suite)
     found = FoundByRun.of(rows, of_suite, starts, RunLimits.of(run.about))
     changed = options.baseline.find_changed(
@@ -104,7 +107,7 @@ def finish(run: JudgedRun, options: RunOptions) -> Finished:
     inputs = summary.ConclusionInputs(
         tuple(entries), stale, options.strict, extent, findings, baseline,
         {} if options.update_baseline else changed, suite.manifest.digest,
-        list_changed(run.about, run.resolved), recorded.unsteady,
+        list_changed(run.about, run.resolved), verdicts.unsteady,
         allowing_both(counts.entry_steps, suite.manifest.models.charter, target.overlay),
         run.about.hidden,
     )  # fmt: skip
@@ -120,8 +123,9 @@ def finish(run: JudgedRun, options: RunOptions) -> Finished:
     )
     concluded |= certify(suite.manifest, concluded)
     keep(vectors, concluded, rows.verdicts)
+    dropped = verdicts.record(trusted=concluded["trusted"] is True)
     if told := concluded.get(OF_REMEMBERED):
-        concluded[OF_REMEMBERED] = {**own_object(told), "dropped": [*recorded.dropped]}
+        concluded[OF_REMEMBERED] = {**own_object(told), "dropped": dropped}
     remember(target, run.about, findings, concluded["adapter_trouble"], vectors)
     trusted = concluded["trusted"]
     folder.write_json("canaries.json", {"trusted": trusted, "canaries": counts.canaries})

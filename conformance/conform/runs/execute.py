@@ -71,12 +71,12 @@ def run_target(
     resolved = prepare_run(chosen, ranges)
     suite, prepared = resolved.suite, resolved.prepared
     check_fits(suite, prepared)
-    failed = frozenset(read_record(prepared.target, prepared.release).vectors)
+    failed = frozenset(read_record(prepared.target, prepared.release, prepared.parameters).vectors)
     part = part_of(suite, options.wanted, failed)
     if told := all_asked_told(options.wanted, part):
         say(told)
     asked_again = choose_remembered(resolved, options.wanted)
-    for sentence in forget_gone(prepared.target, prepared.release, asked_again.gone):
+    for sentence in forget_gone(prepared, asked_again.gone):
         say(sentence)
     selection = part.json(options.wanted)
     digests = file_digests(resolved)  # an adapter may change files when it is started

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
 
+from charter.formats import canonical
 from charter.formats.run_description import RunDescription
 from charter.formats.target import other_than_default
 from conform.adapters.base import Connection
@@ -81,11 +82,14 @@ def describe_run(
 
 
 def _name_run(prepared: Prepared, suite: str) -> str:
-    """Target, release, parameters that are not the defaults, and suite, as the name of a folder."""
+    """Target, release, parameters that are not the defaults with a digest of them, and suite, as
+    the name of a folder."""
     chosen = prepared.target
     values = other_than_default(chosen.parameters, prepared.parameters)
     shown = _UNSAFE.sub("-", "-".join(values.values())).strip("-.")[:_PARAMETERS_WIDTH]
-    return "-".join(part for part in (chosen.id, prepared.release, shown, suite[:8]) if part)
+    digest = canonical.digest({**values})[:8] if values else ""
+    parts = (chosen.id, prepared.release, shown, digest, suite[:8])
+    return "-".join(part for part in parts if part)
 
 
 def file_digests(resolved: ResolvedRun) -> RunDescription:

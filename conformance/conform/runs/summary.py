@@ -185,7 +185,7 @@ def _apart(counts: RunCounts) -> dict[str, Json]:
     if any(counts.remembered.counts.values()):
         held = counts.remembered
         kinds: dict[str, Json] = {**dict(sorted(held.verdicts.items()))}
-        found[OF_REMEMBERED] = {"count": held.counts["walks"], "verdicts": kinds, "dropped": []}
+        found[OF_REMEMBERED] = {"count": held.counts["walks"], "verdicts": kinds, "dropped": {}}
     return {**found, **counts.transitions_asked.json()}
 
 

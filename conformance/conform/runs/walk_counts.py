@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from charter.formats.canonical import Json
-from charter.formats.reading import own_number, own_object
+from charter.formats.reading import mapping, own_number
 from charter.formats.verdict import JUDGED, Kind
 from conform.console.terminal import plural
 from conform.storage.tables import WALKS, DatasetRows
@@ -61,12 +61,16 @@ def is_of_suite(bucket: Mapping[str, Json]) -> bool:
     return not bucket.keys() & {OF_WALKS, OF_FOLLOWED, OF_REMEMBERED}
 
 
+def count_remembered(summary: Mapping[str, Json]) -> int:
+    """How many remembered questions a run judged."""
+    verdicts = mapping(mapping(summary.get(OF_REMEMBERED)).get("verdicts"))
+    return sum(own_number(verdicts.get(kind, 0)) for kind in JUDGED)
+
+
 def tell_besides(summary: Mapping[str, Json]) -> str:
     """How many walks and remembered questions a run judged besides its suite; "" for none."""
     counts = (
-        (own_number(own_object(summary.get(name, {})).get(key, 0)), noun)
-        for name, key, noun in (
-            (OF_WALKS, "walks", "walk"), (OF_REMEMBERED, "count", "remembered question"),
-        )
-    )  # fmt: skip
+        (own_number(mapping(summary.get(OF_WALKS)).get("walks", 0)), "walk"),
+        (count_remembered(summary), "remembered question"),
+    )
     return " and ".join(plural(count, noun) for count, noun in counts if count)

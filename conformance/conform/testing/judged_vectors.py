@@ -12,7 +12,7 @@ import orjson
 from charter.formats.run_description import RunDescription
 from charter.formats.verdict import Verdict
 from conform.runs.extent import Extent, extent_of
-from conform.runs.failures.record import AskedVerdicts, record_failed
+from conform.runs.failures.record import AskedVerdicts, list_unsteady, record_failed
 from conform.runs.not_compared import CHOSEN, NOT_ASKED, ComparedScope
 from conform.runs.run_json import list_changed
 from conform.runs.select import variables
@@ -79,7 +79,9 @@ class JudgedVectors:
         )
         kinds = {name: note.kind for name, note in self.verdicts.items()}
         deviating = frozenset(name for name, note in self.verdicts.items() if note.new)
-        unsteady = record_failed(prepared.target, about, AskedVerdicts(kinds, deviating))
+        verdicts = AskedVerdicts(kinds, deviating)
+        unsteady = list_unsteady(prepared.target, about, verdicts)
+        record_failed(prepared.target, about, verdicts)
         return SessionEnd(extent, list_changed(files, resolved), unsteady)
 
     def extent(self, judge: VectorJudge, older: str) -> Extent:

@@ -46,7 +46,7 @@ def remember(targets_folder):
 
     def keep(*questions):
         held = tuple(FailedQuestion(one, f"f-{number}", "") for number, one in enumerate(questions))
-        write_record(target(folder), "", FailedRecord({}, held))
+        write_record(target(folder), "", {}, FailedRecord({}, held))
 
     return keep
 
@@ -128,7 +128,14 @@ def test_unknown_id_is_one_sentence_with_those_that_there_are(remember, conform)
     remember(question)
     code, _, err = conform("keep", "f-9")
     assert code == 2
-    assert f"have the id 'f-9'; there are: {question.id[:12]} (f-0)" in err
+    assert f"has the id 'f-9'; there are: {question.id[:12]} (f-0)" in err
+
+
+def test_empty_id_chooses_nothing(remember, conform):
+    remember(ask(take()))
+    code, _, err = conform("keep", "")
+    assert code == 2 and "has the id ''; there are: " in err
+    assert not PLACE.exists()
 
 
 def test_question_of_a_charter_that_is_not_here_is_one_sentence(remember, conform):

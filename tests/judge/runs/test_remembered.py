@@ -63,7 +63,7 @@ def judge(poor_suite, targets_folder, tmp_path):
 
 
 def record():
-    return read_record(target(WRONG), "")
+    return read_record(target(WRONG), "", {})
 
 
 def keep_question(*calls, finding="f-0000000000", **more):
@@ -73,7 +73,7 @@ def keep_question(*calls, finding="f-0000000000", **more):
     question = Question(sorts=sorts, given=None, operations=tuple(
         OperationCall(name, args) for name, args in calls), **held)  # fmt: skip
     one = FailedQuestion(question, finding, "")
-    write_record(target(WRONG), "", FailedRecord({}, (*record().questions, one)))
+    write_record(target(WRONG), "", {}, FailedRecord({}, (*record().questions, one)))
     return question.id
 
 
@@ -114,10 +114,28 @@ def test_question_that_conforms_is_dropped_with_a_sentence(judge, capsys):
     assert name in mended.summary["remembered"]["dropped"]
     show(mended)
     said = capsys.readouterr().out
-    assert f"the remembered question {name[:12]} does not fail any more, and is dropped\n" in said
+    assert f"the remembered question {name[:12]} conforms now, and is dropped\n" in said
     assert "fine by the suite and 1 remembered question: no deviation" in said
     assert record().questions == ()
     assert "remembered" not in judge("later", mended=True).summary
+
+
+def test_question_in_which_an_idle_adapter_conforms_leaves_a_run_trusted(judge):
+    keep_question(("elect", {}))
+    mended = judge("mended", mended=True)
+    assert mended.exit_code == 0, mended.summary["reasons"]
+    (idle,) = [one for one in mended.canaries if one["kind"] == "nothing"]
+    assert idle["where"] == "worker of bucket 0"
+
+
+def test_run_that_is_not_trusted_drops_no_question(judge, monkeypatch):
+    judge("first", walks=70)
+    before = record().questions
+    with monkeypatch.context() as patched:
+        patched.setattr("conform.runs.conclusion.list_changed", lambda *_: ("adapter",))
+        doubted = judge("doubted", mended=True)
+    assert doubted.exit_code == 3 and doubted.summary["remembered"]["dropped"] == {}
+    assert {one.id for one in record().questions} == {one.id for one in before} != set()
 
 
 def test_question_that_the_charter_cannot_ask_is_dropped_with_a_sentence(judge):
@@ -165,20 +183,24 @@ def test_vector_that_the_suite_has_is_not_asked_twice(judge, toy_suite):
     assert record().questions == ()
 
 
-def test_known_finding_is_no_failure(judge, tmp_path):
+def test_known_finding_is_no_failure(judge, tmp_path, capsys):
     place = tmp_path / "known.toml"
     judge("first", walks=70, baseline=Baseline(str(place)), update_baseline=True)
     place.write_text(place.read_text().replace('reason = ""', 'reason = "known"'))
     again = judge("again", baseline=read_baseline(str(place)))
     assert again.exit_code == 0
-    assert len(again.summary["remembered"]["dropped"]) == 1
+    ((name, kind),) = again.summary["remembered"]["dropped"].items()
+    assert kind == "diverges"
+    show(again)
+    said = capsys.readouterr().out
+    assert f"{name[:12]} shows what is listed now (overlay or baseline), and is dropped" in said
 
 
 def test_question_that_breaks_the_adapter_is_remembered(called, targets_folder, poor_suite):
     targets_folder("crash")
     given = ("--target", "fake-crash", "--suite", poor_suite, "--engine", "inline")
     called("run", *given, "--walks", "20", "--steps", "4")
-    questions = read_record(target("fake-crash"), "").questions
+    questions = read_record(target("fake-crash"), "", {}).questions
     assert questions and all(one.finding.startswith("crashed ") for one in questions)
     code, out, _ = called("run", *given, "--json")
     summary = json.loads(out)["summary"]

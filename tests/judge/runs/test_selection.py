@@ -138,8 +138,8 @@ def test_what_failed_is_that_of_one_release(ran, tiny_toy_suite):
     _, told = ran("wrong_error", suite=tiny_toy_suite, toml=toml)
     chosen = target("fake-wrong_error")
     failed = {row["id"] for row in rows(told) if row["kind"] == "diverges"}
-    assert set(read_record(chosen, "1.0").vectors) == failed != set()
-    assert not read_record(chosen, "2.0").vectors
+    assert set(read_record(chosen, "1.0", {}).vectors) == failed != set()
+    assert not read_record(chosen, "2.0", {}).vectors
 
 
 def test_a_run_that_stops_at_its_first_finding_says_that_it_is_judged_in_one_process(

@@ -6,6 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from conform.adapters.targets import target
+from conform.runs.failures.record import read_record
+
 TOML = """id = "chosen"
 title = "Chosen fake"
 protocol = ""
@@ -113,3 +116,25 @@ def test_runs_with_other_values_have_folders_of_their_own(conform, chosen, tiny_
     names = sorted(path.name for path in Path("build/runs").iterdir())
     assert len(names) == 2
     assert any(name.startswith("chosen-wrong_error-") for name in names)
+
+
+def test_runs_whose_values_look_alike_in_a_name_have_folders_of_their_own(
+    conform, chosen, tiny_toy_suite
+):
+    toml = TOML.replace('"-m"', '"-X", "note={note}", "-m"')
+    note = '\n[parameters.note]\ndefault = ""\nhelp = "a note"\n'
+    (chosen / "adapter.toml").write_text(toml + note, encoding="utf-8")
+    for note in ("a/b", "a-b"):
+        given = ("--suite", tiny_toy_suite, "--engine", "inline", "--set", f"note={note}")
+        assert conform("run", "--target", chosen, *given)[0] == 0
+    assert len(list(Path("build/runs").iterdir())) == 2
+
+
+def test_what_failed_is_kept_by_the_values(judge, chosen):
+    judge(*GIVEN, out="given")
+    assert judge(out="plain")[0] == 0
+    failed, fine = (
+        read_record(target(str(chosen)), "", {"mode": mode}) for mode in ("wrong_error", "faithful")
+    )
+    assert failed.vectors and failed.questions
+    assert not (fine.vectors or fine.questions)

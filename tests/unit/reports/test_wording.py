@@ -42,7 +42,8 @@ def run(**summary):
     ("summary", "tone", "sentence"),
     [
         ({}, "good", f"0 deviations not explained; {ALL}."),
-        ({"walks": {"walks": 200}, "remembered": {"count": 1}}, "good",
+        ({"walks": {"walks": 200}, "remembered": {
+            "count": 3, "verdicts": {"conforms": 1, "unsupported": 2}}}, "good",
          f"0 deviations not explained; {ALL}; besides 200 walks and 1 remembered question."),
         ({"deviations": 3, "by_entry": {"x": 3, "y": 0}}, "known",
          f"0 deviations not explained, 3 deviations explained by 1 entry of the overlay; {ALL}."),

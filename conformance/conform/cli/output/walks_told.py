@@ -8,12 +8,13 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 import pyarrow.compute as pc
 
 from charter.formats.canonical import Json
-from charter.formats.reading import mapping, own_number, texts
+from charter.formats.reading import mapping, own_number
+from charter.formats.verdict import Kind
 from conform.console.terminal import number, plural
 from conform.runs.conclusion import Finished
 from conform.runs.failures.remembered import DIGITS_SHOWN
 from conform.runs.followed.followed_counts import read_hidden
-from conform.runs.walk_counts import OF_REMEMBERED
+from conform.runs.walk_counts import OF_REMEMBERED, count_remembered
 from conform.storage.tables import OF_WALKS
 
 
@@ -69,16 +70,15 @@ def list_remembered(counted: Mapping[str, Json]) -> list[tuple[str, str]]:
 
 def explain_dropped(counted: Mapping[str, Json]) -> Iterator[str]:
     """A sentence for each remembered question that is not remembered any more."""
-    held = counted.get(OF_REMEMBERED)
-    for name in texts(held["dropped"]) if isinstance(held, dict) else ():
-        short = name[:DIGITS_SHOWN]
-        yield f"the remembered question {short} does not fail any more, and is dropped"
+    for name, kind in mapping(mapping(counted.get(OF_REMEMBERED)).get("dropped")).items():
+        listed = "shows what is listed now (overlay or baseline)"
+        now = listed if kind == Kind.DIVERGES else "conforms now"
+        yield f"the remembered question {name[:DIGITS_SHOWN]} {now}, and is dropped"
 
 
 def name_asked(finished: Finished) -> str:
     """By what a run is fine besides its suite; "" for nothing."""
-    held = finished.summary.get(OF_REMEMBERED)
-    count = own_number(held["count"]) if isinstance(held, dict) else 0
+    count = count_remembered(finished.summary)
     again = plural(count, "remembered question") if count else ""
     return " and ".join(filter(None, (name_walks(finished), again)))
 

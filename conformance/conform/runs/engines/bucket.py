@@ -68,23 +68,34 @@ class Pool:
 
     sessions: dict[str, Session] = field(default_factory=dict)
     greeted: Connection | None = None
+    unseen: set[str] = field(default_factory=set)
+    """The runs for which the canaries of the worker are still to be made."""
 
     def session(self, context: RunContext) -> tuple[Session, bool]:
-        """The session of a run, and whether it is new."""
+        """The session of a run, and whether the canaries of the worker are to be made with it."""
+        session = self.open(context)
+        fresh = context.run in self.unseen
+        self.unseen.discard(context.run)
+        return session, fresh
+
+    def open(self, context: RunContext) -> Session:
+        """The session of a run, for a bucket that leaves the canaries of the worker to others."""
         found = self.sessions.get(context.run)
         if found is not None:
-            return found, False
+            return found
         self.close()
         greeted, self.greeted = self.greeted, None
         session = start_session(context, greeted)
         self.sessions[context.run] = session
-        return session, True
+        self.unseen.add(context.run)
+        return session
 
     def close(self) -> None:
         """End all adapters of this worker."""
         for session in self.sessions.values():
             session.connection.close()
         self.sessions.clear()
+        self.unseen.clear()
 
 
 def start_session(context: RunContext, greeted: Connection | None = None) -> Session:

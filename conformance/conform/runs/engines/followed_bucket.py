@@ -18,7 +18,7 @@ from conform.adapters.session import BATCH, Session
 from conform.judging.model import load
 from conform.judging.verdict import VectorItem
 from conform.runs.asked_vectors import answer_item
-from conform.runs.canaries.canaries import of_worker, on_target
+from conform.runs.canaries.canaries import on_target
 from conform.runs.engines.bucket import Pool, Tally, breaks, datasets, shows_new, summarise
 from conform.runs.engines.remembered_bucket import NO_WALK
 from conform.runs.followed.followed_counts import FollowedCounts
@@ -36,7 +36,7 @@ def judge_followed(bucket: int, context: RunContext, pool: Pool) -> dict[str, Js
     """Ask what follows the questions of a bucket, write and commit its datasets, and return its
     summary. Raises `CannotStart`, `CannotWrite`, `BadSuite`, `Incomplete` and `ModelBug`."""
     began = time.time()
-    session, fresh = pool.session(context)
+    session = pool.open(context)
     first = (bucket - context.suite_buckets - context.walks.blocks) * FOLLOWED_OF_BLOCK
     tally, counts = Tally(), FollowedCounts()
     tally.followed = counts
@@ -53,8 +53,6 @@ def judge_followed(bucket: int, context: RunContext, pool: Pool) -> dict[str, Js
     counts.verdicts.update({str(kind): count for kind, count in tally.kinds.items()})
     where = f"what follows the questions {first} to {first + len(sources) - 1}"
     canaries = on_target(session, tally.usable, where) if made else []
-    if fresh and made:
-        canaries += of_worker(context, tally.sample, f"worker of {where}")
     tally.broken = session.take_broken()
     summary = summarise(tally, bucket, began, canaries)
     RunFolder(context.place).commit(bucket, datasets(tally, context), summary)

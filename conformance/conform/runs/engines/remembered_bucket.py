@@ -10,7 +10,6 @@ import orjson
 from charter.formats.canonical import Json
 from charter.formats.reading import own_list
 from conform.adapters.session import BATCH
-from conform.runs.canaries.canaries import of_worker
 from conform.runs.engines.bucket import (
     Pool,
     Tally,
@@ -29,9 +28,10 @@ NO_WALK = -1
 
 def judge_remembered(bucket: int, context: RunContext, pool: Pool) -> dict[str, Json]:
     """Judge the remembered questions of a run, write and commit their datasets, and return their
-    summary. Raises `CannotStart`, `CannotWrite`, `BadSuite` and `Incomplete`."""
+    summary. They are too few for canaries: those of the suite speak for them. Raises
+    `CannotStart`, `CannotWrite`, `BadSuite` and `Incomplete`."""
     began = time.time()
-    session, fresh = pool.session(context)
+    session = pool.open(context)
     tally, counts = Tally(), WalkCounts(OF_REMEMBERED)
     tally.walks = counts
     for judgement in session.run(context.remembered, 1 if context.first else BATCH):
@@ -46,8 +46,7 @@ def judge_remembered(bucket: int, context: RunContext, pool: Pool) -> dict[str, 
             counts.verdicts[str(assessment.verdict.kind)] += 1
             texts = (text.decode() for text in (item.question, item.answer, item.why))
             counts.rows.add(item.id, NO_WALK, calls, False, item.needs, *texts)
-    canaries = of_worker(context, tally.sample, "worker of remembered questions") if fresh else []
     tally.broken = session.take_broken()
-    summary = summarise(tally, bucket, began, canaries)
+    summary = summarise(tally, bucket, began, [])
     RunFolder(context.place).commit(bucket, datasets(tally, context), summary)
     return summary

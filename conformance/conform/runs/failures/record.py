@@ -1,5 +1,5 @@
 """Keeps what failed when a target was last judged by it: vectors by their ids, and questions. They
-are in the cache, in a file for each release of a target."""
+are in the cache, in a file for each release of a target and each choice of its parameters."""
 
 from __future__ import annotations
 
@@ -62,21 +62,24 @@ class FailedRecord:
     questions: tuple[FailedQuestion, ...] = ()
 
 
-def read_record(target: Target, release: str) -> FailedRecord:
-    """What failed of a release of a target; nothing if that is not known."""
-    return _read(_place(target, release))
+def read_record(target: Target, release: str, parameters: Mapping[str, str]) -> FailedRecord:
+    """What failed of a release of a target with these values of its parameters; nothing if that is
+    not known."""
+    return _read(_place(target, release, parameters))
 
 
 def list_records(target: Target) -> Iterator[FailedRecord]:
     """What failed of all releases of a target."""
-    found = sorted(_place(target, "").parent.glob(f"{target.id}-*.json"))
+    found = sorted(_place(target, "", {}).parent.glob(f"{target.id}-*.json"))
     folder = str(target.folder.resolve())
     yield from (_read(path) for path in found if _load(path).get("folder") == folder)
 
 
-def write_record(target: Target, release: str, record: FailedRecord) -> None:
+def write_record(
+    target: Target, release: str, parameters: Mapping[str, str], record: FailedRecord
+) -> None:
     """Keep what failed. It only changes what the next run asks first, so that it may fail."""
-    path = _place(target, release)
+    path = _place(target, release, parameters)
     content = {
         "folder": str(target.folder.resolve()),
         "vectors": dict([*record.vectors.items()][:_MOST_VECTORS]),
@@ -89,8 +92,9 @@ def write_record(target: Target, release: str, record: FailedRecord) -> None:
         hidden.replace(path)
 
 
-def _place(target: Target, release: str) -> Path:
-    place = canonical.digest([str(target.folder.resolve()), release])[:8]
+def _place(target: Target, release: str, parameters: Mapping[str, str]) -> Path:
+    values: list[Json] = [{**parameters}] if parameters else []
+    place = canonical.digest([str(target.folder.resolve()), release, *values])[:8]
     return cache_folder() / "failed" / f"{target.id}-{place}.json"
 
 
@@ -156,16 +160,27 @@ class AskedVerdicts:
         return frozenset(judged) - self.deviating
 
 
-def record_failed(
+def list_unsteady(
     target: Target, about: RunDescription, judged: AskedVerdicts,
     remembered: AskedVerdicts | None = None,
 ) -> tuple[str, ...]:  # fmt: skip
+    """Which vectors of a run, and which `remembered` questions, are fine now and failed before with
+    the same files (`about`: run.json, or what it says of release, parameters, implementation, files
+    and charter)."""
+    judged_by, before = digest_judging(about), read_record(target, about.release, about.parameters)
+    then = {**before.vectors, **{one.id: one.judged_with for one in before.questions}}
+    fine = (*judged.fine, *(remembered or AskedVerdicts()).fine)
+    return tuple(name for name in fine if judged_by and then.get(name) == judged_by)
+
+
+def record_failed(
+    target: Target, about: RunDescription, judged: AskedVerdicts,
+    remembered: AskedVerdicts | None = None, *, trusted: bool = True,
+) -> None:  # fmt: skip
     """Keep which of the vectors of a run failed. Others of them do not fail any more, nor do
-    `remembered` questions that were put; returns those that are fine now and failed before with
-    the same files (`about`: run.json, or what it says of release, implementation, files and
-    charter)."""
+    `remembered` questions that were put; a run that is not `trusted` drops no question."""
     release, judged_by = about.release, digest_judging(about)
-    before = read_record(target, release)
+    before = read_record(target, release, about.parameters)
     kept = dict.fromkeys(judged.failing, judged_by)
     kept |= {name: before.vectors[name] for name in sorted(before.vectors.keys() - judged.kinds)}
     apart = remembered or AskedVerdicts()
@@ -173,12 +188,9 @@ def record_failed(
     questions = tuple(
         replace(one, judged_with=judged_by) if one.id in failing else one
         for one in before.questions
-        if not (one.id in apart.good or one.vector in judged.good or one.id in judged.good)
+        if not (trusted and (one.id in apart.good or judged.good & {one.vector, one.id}))
     )
-    write_record(target, release, FailedRecord(kept, questions))
-    then = {**before.vectors, **{one.id: one.judged_with for one in before.questions}}
-    fine = (*judged.fine, *apart.fine)
-    return tuple(name for name in fine if judged_by and then.get(name) == judged_by)
+    write_record(target, release, about.parameters, FailedRecord(kept, questions))
 
 
 def digest_judging(about: RunDescription) -> str:

@@ -17,6 +17,7 @@ from charter.formats.run_description import RunDescription
 from charter.formats.suite import Manifest
 from charter.formats.target import Target
 from charter.formats.vector import Question, read_question
+from conform.adapters.targets import Prepared
 from conform.console.errors import BadSuite
 from conform.judging import model
 from conform.judging.answer import CannotAnswer
@@ -28,11 +29,11 @@ from conform.runs.failures.record import (
     FailedQuestion,
     FailedRecord,
     digest_judging,
+    list_unsteady,
     read_record,
     record_failed,
     write_record,
 )
-from conform.runs.judged_rows import JudgedRows
 from conform.runs.select import ResolvedRun
 from conform.runs.selection import SuiteFilter, branches_of
 from conform.suites.cache import Suite
@@ -67,7 +68,7 @@ def choose_remembered(resolved: ResolvedRun, wanted: SuiteFilter) -> Remembered:
     of another component or variant waits for a run of that."""
     suite, prepared = resolved.suite, resolved.prepared
     manifest = suite.manifest
-    record = read_record(prepared.target, prepared.release)
+    record = read_record(prepared.target, prepared.release, prepared.parameters)
     known = _list_known(suite, record.questions)
     left = [
         one
@@ -86,13 +87,14 @@ def choose_remembered(resolved: ResolvedRun, wanted: SuiteFilter) -> Remembered:
     return Remembered(tuple(found), gone)
 
 
-def forget_gone(target: Target, release: str, gone: Mapping[str, str]) -> Iterator[str]:
+def forget_gone(prepared: Prepared, gone: Mapping[str, str]) -> Iterator[str]:
     """Forget what the charter cannot ask any more: a sentence for each."""
     if not gone:
         return
-    record = read_record(target, release)
+    held = prepared.target, prepared.release, prepared.parameters
+    record = read_record(*held)
     kept = tuple(one for one in record.questions if one.id not in gone)
-    write_record(target, release, replace(record, questions=kept))
+    write_record(*held, replace(record, questions=kept))
     for name, why in gone.items():
         cannot = f"the remembered question {name[:DIGITS_SHOWN]} cannot be put any more"
         yield f"{cannot}, and is dropped: {why}"
@@ -130,24 +132,26 @@ def _answer(one: FailedQuestion, manifest: Manifest) -> VectorItem | str:
 
 
 @dataclass(frozen=True, slots=True)
-class RecordedRun:
-    """What follows from a run for what is kept of failures: the remembered questions that are
-    `dropped`, as they do not fail any more, and what failed in the last run of the same files and
-    is fine now (`unsteady`)."""
+class RunVerdicts:
+    """The verdicts of a run on its suite and on remembered questions, for what is kept of
+    failures."""
 
-    dropped: tuple[str, ...]
-    unsteady: tuple[str, ...]
+    target: Target
+    about: RunDescription
+    of_suite: AskedVerdicts
+    remembered: AskedVerdicts
 
+    @property
+    def unsteady(self) -> tuple[str, ...]:
+        """What failed in the last run of the same files and is fine now, until it is recorded."""
+        return list_unsteady(self.target, self.about, self.of_suite, self.remembered)
 
-def record_run(
-    target: Target, about: RunDescription, rows: tuple[JudgedRows, JudgedRows],
-    known: frozenset[str],
-) -> RecordedRun:  # fmt: skip
-    """Keep what failed in a run, and drop what does not fail any more; `rows` are those of its
-    suite, and of what was remembered. The baseline lists the findings `known`."""
-    of_suite, remembered = (AskedVerdicts.of(one, known) for one in rows)
-    unsteady = record_failed(target, about, of_suite, remembered)
-    return RecordedRun(tuple(sorted(remembered.good)), unsteady)
+    def record(self, *, trusted: bool) -> dict[str, Json]:
+        """Keep what failed, and drop the remembered questions that do not fail any more if the run
+        is `trusted`: each of them with its verdict."""
+        record_failed(self.target, self.about, self.of_suite, self.remembered, trusted=trusted)
+        good = sorted(self.remembered.good) if trusted else []
+        return {name: self.remembered.kinds[name] for name in good}
 
 
 def remember(
@@ -158,7 +162,7 @@ def remember(
     vectors: AskedVectors,
 ) -> None:
     """Remember a question for each new finding and each trouble with the adapter that has none."""
-    record = read_record(target, about.release)
+    record = read_record(target, about.release, about.parameters)
     judged_by = digest_judging(about)
     found = {one.id: one for one in record.questions}
     shown = {one.finding for one in record.questions}
@@ -168,7 +172,7 @@ def remember(
             shown.add(one.finding)
     kept = tuple(found.values())[:QUESTIONS_MAX]
     if kept != record.questions:
-        write_record(target, about.release, FailedRecord(record.vectors, kept))
+        write_record(target, about.release, about.parameters, FailedRecord(record.vectors, kept))
 
 
 def _list_failures(

@@ -64,7 +64,11 @@ def _choose(project: Project, wanted: str, start: str) -> FailedQuestion:
     targets = [target_of(project, wanted)] if wanted else targets_of(project)
     records = [record for one in targets for record in list_records(one)]
     every = {one.id: one for record in records for one in record.questions}
-    found = [one for one in every.values() if one.finding == start or one.id.startswith(start)]
+    found = [
+        one
+        for one in every.values()
+        if start and (one.finding == start or one.id.startswith(start))
+    ]
     of = wanted or "the targets of this project"
     if not every:
         raise ConformError(
@@ -74,8 +78,9 @@ def _choose(project: Project, wanted: str, start: str) -> FailedQuestion:
     if len(found) == 1:
         return found[0]
     what = f"{len(found)} questions that failed" if found else "no question that failed"
+    have = "have" if found else "has"
     raise ConformError(
-        f"{what} on {of} have the id {start!r}; there are: {_list([*every.values()])}"
+        f"{what} on {of} {have} the id {start!r}; there are: {_list([*every.values()])}"
     )
 
 

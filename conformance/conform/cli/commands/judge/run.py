@@ -44,6 +44,9 @@ code is that of the old rules. `conform test` brings generated/ up to date. Repe
 resume an interrupted run: it goes on if adapter.toml says by `sources` which files the
 implementation has, and all is as it was; else it starts again.
 
+What a run finds is remembered on this machine, and later runs of the target put it first. A
+question that does not fail any more is dropped; `conform keep` brings one into the suite for good.
+
 Exit code 0: no deviation, or only those that the target's overlay or the baseline explain; 1: a
 new one, or an overlay entry that no longer applies; 3: not all of the suite was compared, it asks
 for too few obligations of the rules, a canary misbehaved, or batches broke; 5: a generated model

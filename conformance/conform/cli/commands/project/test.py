@@ -70,6 +70,8 @@ For each charter of the project: checks it, runs its scenarios, explores its ins
 questions if its rules changed, brings generated/ up to date, tells how many obligations the small
 suite leaves open, judges each implementation of its components with it, and writes a report.
 Findings that baselines/ID.toml lists with a reason are known (ID: that of the adapter).
+What failed on an implementation is remembered on this machine and put first in later runs;
+`conform keep` brings it into the suite for good.
 
 Exit code 0: all is well; 1: an error in a charter, a violated property, a failing scenario, or a
 new finding on an implementation; 2: something is missing here; 3: a run is incomplete or not to be
