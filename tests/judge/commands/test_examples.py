@@ -25,9 +25,9 @@ GENERATED = (ROOT / "generated" / "suites", *(ROOT / "generated" / "charter_mode
 COMMANDS = [*cli._PROJECT, *cli._JUDGE, *cli._COMPILER]
 LONG = {
     "run", "explore", "coverage", "verdicts", "mutate", "prove", "generate", "vectors", "init",
-    "test",
+    "test", "keep",
 }  # fmt: skip
-"""Commands whose examples take long or write a project; they are run on small things in other
+"""Commands whose examples take long or write to a project; they are run on small things in other
 tests."""
 CLAIMS = "conform claims spec/kafka"
 ALIKE = {
@@ -128,7 +128,7 @@ def stage(toy_suite, tmp_path_factory):
     patch = pytest.MonkeyPatch()
     patch.chdir(place)
     patch.setenv("CHARTER_CACHE", own_cache(place / "cache"))
-    for name in ("A", "B"):
+    for name in ("A", "B", "C"):
         out = place / "build" / "runs" / name
         arguments = ["run", "--target", "reference", "--suite", toy_suite, "--engine", "inline"]
         assert cli.main([str(part) for part in (*arguments, "--out", out)]) == 0
@@ -157,6 +157,7 @@ def test_example_runs(example, stage, toy_suite, monkeypatch, capsys):
         ("build/runs/kafka-controller-4.3.1-9f01c2aa", "build/runs/A"),
         ("3b0c91", first),
         ("--suite 9f01c2aa", f"--suite {toy_suite}"),
+        ("build/runs/*", "build/runs/A build/runs/C"),  # as a shell would
         ("build/runs/A-again", f"build/runs/A-{len(example)}"),
     ):
         example = example.replace(placeholder, real)

@@ -17,7 +17,7 @@ from conform.cli.output.numbers import count_or_all
 from conform.console.errors import CannotWrite, ConformError
 from conform.console.extras import is_installed, remedy
 from conform.console.progress import tasks
-from conform.console.terminal import columns, number, out, out_json, say
+from conform.console.terminal import columns, number, out, out_json, plural, say
 
 EXAMPLES = """examples:
   conform vectors spec/kafka
@@ -176,7 +176,7 @@ def run(arguments: argparse.Namespace) -> int:
 def _tell_cost(vectors: int, operations: int, seconds: float) -> None:
     """Tell what a suite costs at most, before it is made."""
     say(
-        f"at most {number(vectors)} vectors with {number(operations)} operations, some"
+        f"at most {plural(vectors, 'vector')} with {plural(operations, 'operation')}, some"
         f" {number(max(1, round(seconds)))} s of processor time"
     )
 
