@@ -217,9 +217,9 @@ def test_two_runs_of_one_target_are_named_by_their_folders(conform, runs, tmp_pa
     assert " in " not in compared_lines(conform("compare", *runs)[1])[0]
 
 
-def compared_lines(told):
+def compared_lines(text):
     """The lines about two runs, which come after the table of their findings."""
-    table, blank, compared = told.rpartition("\n\nleft ")
+    table, blank, compared = text.rpartition("\n\nleft ")
     assert table and blank and not table.endswith("\n")
     return f"left {compared}".splitlines()
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from charter.formats.canonical import Json
@@ -13,6 +13,8 @@ from conform.console.terminal import one_line
 from conform.judging.refutations import explain_refusal
 from conform.runs.conclusion import Finished
 
+_FIRST_STATE = "step 0: "
+"""Begins what is wrong with a first observation."""
 _SOURCES = frozenset({".py", ".js", ".ts", ".go", ".rs", ".java", ".kt"})
 
 
@@ -28,6 +30,16 @@ def trouble(finished: Finished) -> Iterator[tuple[str, dict[str, Json]]]:
     """How the adapter failed: the sentence, and the entry of summary.json."""
     for item in map(own_object, own_list(finished.summary["adapter_trouble"])):
         yield str(item["detail"]), item
+
+
+def list_other_trouble(finished: Finished, missing: Sequence[str]) -> list[dict[str, Json]]:
+    """How the adapter failed apart from these operations. Where it performs none, walks show that
+    `observe` is not written either, which `next_step` says."""
+    refusals = {explain_refusal(name) for name in missing}
+    found = [(detail, item) for detail, item in trouble(finished) if detail not in refusals]
+    if len(missing) < len(finished.run.operations):
+        return [item for _, item in found]
+    return [item for detail, item in found if not detail.startswith(_FIRST_STATE)]
 
 
 def next_step(finished: Finished, missing: list[str]) -> str:

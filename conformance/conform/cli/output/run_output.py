@@ -18,9 +18,9 @@ from charter.formats.verdict import BETWEEN, STDERR, Kind
 from conform.cli.output.missing_operations import (
     allowing,
     list_denied,
+    list_other_trouble,
     list_unwritten,
     next_step,
-    trouble,
 )
 from conform.cli.output.walks_told import (
     count_walks,
@@ -35,7 +35,7 @@ from conform.cli.output.walks_told import (
 )
 from conform.cli.set_options import write_set
 from conform.console.terminal import columns, number, one_line, out, plural, shorten
-from conform.judging.refutations import EXCEPTION, explain_refusal
+from conform.judging.refutations import EXCEPTION
 from conform.runs.canaries import trust
 from conform.runs.canaries.canaries import FORGETS, canary_told
 from conform.runs.canaries.forgetful_canaries import LOOKS_FOR_QUESTIONS
@@ -405,8 +405,7 @@ def _replay(finished: Finished, vector: str) -> str:
 def _show_trouble(finished: Finished, missing: Sequence[str]) -> None:
     """Shows how the adapter failed, with what it wrote to stderr, apart from operations that are
     missing."""
-    told = {explain_refusal(name) for name in missing}
-    listed = [item for detail, item in trouble(finished) if detail not in told]
+    listed = list_other_trouble(finished, missing)
     for item in listed:
         how, _, stderr = str(item["detail"]).partition(STDERR)
         kind = str(item["kind"]).replace("_", " ")
