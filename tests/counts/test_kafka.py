@@ -46,7 +46,7 @@ def behaviour(compiled: CompiledMachine, state: State) -> set[tuple[object, ...]
         kinds = [param.type for param in operation.params]
         arguments = Arguments.at(compiled.machine, state)
         for args, foreign in arguments.together(kinds, frozenset()):
-            if not foreign:
+            if not foreign and offers(compiled.machine, state, name, args):
                 for outcome in compiled.outcomes(state, name, args):
                     seen.add((outcome.branch, compiled.form(outcome.state)))
     return seen

@@ -79,11 +79,11 @@ class Changed2(Changed):
 
         known = self.registration[broker]
 
-        # heartbeat/unregistered  20-controller.charter:124
+        # heartbeat/unregistered  20-controller.charter:126
         if known is None:  # unknown
             allowed += self._heartbeat_unregistered()
 
-        # heartbeat/stale_epoch  20-controller.charter:128  S2 §6.5.1
+        # heartbeat/stale_epoch  20-controller.charter:130  S2 §6.5.1
         if (
             known is not None  # known
             and known.epoch != epoch  # other_session
@@ -97,7 +97,7 @@ class Changed2(Changed):
         now = value(known)
         below = below_after_report(self.world, broker, caught_up, self.below_shutdown_offset)
 
-        # heartbeat/stays_fenced  20-controller.charter:134  MODEL §8.1
+        # heartbeat/stays_fenced  20-controller.charter:136  MODEL §8.1
         if (
             now.fenced and self.below_shutdown_offset[broker] is None  # fenced
             and (want_fence or not caught_up)  # staying
@@ -110,27 +110,27 @@ class Changed2(Changed):
                 after,
             )]
 
-        # heartbeat/stops_fenced  20-controller.charter:145  MODEL §8.3
+        # heartbeat/stops_fenced  20-controller.charter:147  MODEL §8.3
         if (
             now.fenced and self.below_shutdown_offset[broker] is None  # fenced
             and want_shut_down  # stopping
         ):
             return self._heartbeat_stops_fenced(broker, caught_up, below)
 
-        # heartbeat/unfenced  20-controller.charter:154  S1 How it works, MODEL §8.1, S2 §6.5.1
+        # heartbeat/unfenced  20-controller.charter:156  S1 How it works, MODEL §8.1, S2 §6.5.1
         if now.fenced and self.below_shutdown_offset[broker] is None:  # fenced
             return self._heartbeat_unfenced(broker, caught_up, now)
 
         fenced_now = self.registration.put(broker, replace(now, fenced=True))
 
-        # heartbeat/fenced  20-controller.charter:167  MODEL §8.1
+        # heartbeat/fenced  20-controller.charter:169  MODEL §8.1
         if (
             want_fence  # asked
             and (not now.shutting_down or self.below_shutdown_offset[broker] is None)  # running
         ):
             return self._heartbeat_fenced(broker, caught_up, want_shut_down, below, fenced_now)
 
-        # heartbeat/runs  20-controller.charter:175  MODEL §8.1
+        # heartbeat/runs  20-controller.charter:177  MODEL §8.1
         if (
             not want_shut_down  # staying
             and not now.shutting_down  # healthy
@@ -144,7 +144,7 @@ class Changed2(Changed):
 
         leads = any(is_leader(self.partition[t], broker) for t in self.world.topics)
 
-        # heartbeat/begins_shutdown  20-controller.charter:183  S3 Preferred leader and leader
+        # heartbeat/begins_shutdown  20-controller.charter:185  S3 Preferred leader and leader
         # failover, MODEL §8.3
         if (
             want_shut_down  # asked
@@ -186,7 +186,7 @@ class Changed2(Changed):
                 after,
             ))
 
-        # heartbeat/fenced_unsure  20-controller.charter:215
+        # heartbeat/fenced_unsure  20-controller.charter:217
         if (
             now.shutting_down  # stopping
             and self.below_shutdown_offset[broker] is None  # unsure

@@ -104,7 +104,7 @@ class Changed6(Changed5):
             broker, Registration(epoch=epoch, fenced=True, shutting_down=False)
         )
 
-        # register/duplicate  20-controller.charter:55  S2 §6.5.1, DOC Protocol errors:
+        # register/duplicate  20-controller.charter:56  S2 §6.5.1, DOC Protocol errors:
         # DUPLICATE_BROKER_REGISTRATION
         # Another process of the broker is registered, and not fenced: it gets a new broker epoch
         # only once that one has been fenced.
@@ -116,7 +116,7 @@ class Changed6(Changed5):
                 "register/duplicate", Rejected(Error.DUPLICATE_BROKER_REGISTRATION), self
             ))
 
-        # register/session_lives  20-controller.charter:60
+        # register/session_lives  20-controller.charter:61
         # The broker is fenced, but its registration has not expired, as far as the controller
         # knows. The texts do not say whether it waits for that.
         if (
@@ -128,7 +128,7 @@ class Changed6(Changed5):
                 "register/session_lives", Rejected(Error.DUPLICATE_BROKER_REGISTRATION), self
             ))
 
-        # register/clean  20-controller.charter:66  S0 §5.2, KIP 966
+        # register/clean  20-controller.charter:67  S0 §5.2, KIP 966
         # Its last session ended with a clean shutdown: it has lost no records.
         if (
             known is not None and known.fenced  # fenced
@@ -144,7 +144,7 @@ class Changed6(Changed5):
             )
             allowed.append(Outcome("register/clean", Registered(epoch), after))
 
-        # register/unclean  20-controller.charter:81  S0 §5.2, S1 How it works, S2 §6.5.1, S2 §6.2
+        # register/unclean  20-controller.charter:82  S0 §5.2, S1 How it works, S2 §6.5.1, S2 §6.2
         # An unclean shutdown, or a broker that the controller does not know: it may have lost
         # records.
         if (
@@ -173,14 +173,14 @@ class Changed6(Changed5):
     def cancel_reassignment(self, topic: Topic) -> list[Outcome[Controller, Reply]]:
         p = self.partition[topic]
 
-        # cancel_reassignment/unknown  20-controller.charter:576  DOC Protocol errors:
+        # cancel_reassignment/unknown  20-controller.charter:581  DOC Protocol errors:
         # UNKNOWN_TOPIC_OR_PARTITION
         if p is None:  # absent
             return [Outcome(
                 "cancel_reassignment/unknown", Rejected(Error.UNKNOWN_TOPIC_OR_PARTITION), self
             )]
 
-        # cancel_reassignment/none_in_progress  20-controller.charter:580  DOC Protocol errors:
+        # cancel_reassignment/none_in_progress  20-controller.charter:585  DOC Protocol errors:
         # NO_REASSIGNMENT_IN_PROGRESS
         if not p.adding | p.removing:  # settled
             return [Outcome(
@@ -197,7 +197,7 @@ class Changed6(Changed5):
             else frozenset(b for b in frozenset(original) if first(original) == b)
         )
 
-        # cancel_reassignment/too_few  20-controller.charter:587  MODEL §4.5, S1 The Last Replica
+        # cancel_reassignment/too_few  20-controller.charter:592  MODEL §4.5, S1 The Last Replica
         # Standing issue
         # Without ELR the ISR keeps its last member: somebody has to be in sync, or to be elected.
         if (
@@ -211,5 +211,5 @@ class Changed6(Changed5):
                 "cancel_reassignment/too_few", Rejected(Error.INVALID_REPLICA_ASSIGNMENT), self
             )]
 
-        # cancel_reassignment/reverted  20-controller.charter:593  MODEL §4.5
+        # cancel_reassignment/reverted  20-controller.charter:598  MODEL §4.5
         return self._cancel_reassignment_reverted(topic, p, able, original, isr)
