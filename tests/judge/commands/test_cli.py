@@ -208,16 +208,16 @@ def test_two_runs_of_one_target_are_named_by_their_folders(conform, runs, tmp_pa
     shutil.copytree(runs[0], other)
     monkeypatch.chdir(tmp_path)
     out = conform("compare", runs[0], other)[1]
-    left, right = (line.split(maxsplit=1)[1] for line in compared_lines(out)[:2])
+    left, right = (line.split(maxsplit=1)[1] for line in lines_of_compare(out)[:2])
     assert left.endswith(" in reference") and right.endswith(" in other")
     assert conform("report", runs[0], other, runs[1], "--out", tmp_path / "site")[0] == 0
     page = (tmp_path / "site" / "index.html").read_text()
     assert "reference (reference)" in page and "reference (other)" in page
     assert "keeps_leader (" not in page
-    assert " in " not in compared_lines(conform("compare", *runs)[1])[0]
+    assert " in " not in lines_of_compare(conform("compare", *runs)[1])[0]
 
 
-def compared_lines(text):
+def lines_of_compare(text):
     """The lines about two runs, which come after the table of their findings."""
     table, blank, compared = text.rpartition("\n\nleft ")
     assert table and blank and not table.endswith("\n")
@@ -257,7 +257,7 @@ def compare_rejudged(conform, place, again, site):
     """A run and what was judged again are told to be the same, by another suite."""
     code, said, _ = conform("compare", place, again)
     assert code == 0
-    lines = compared_lines(said)
+    lines = lines_of_compare(said)
     assert lines[2] == "61 questions in both, 0 answered differently"
     told = re.fullmatch(
         r"the suite differs: (\d+) vectors are judged differently \(\d+ left (conforms|diverges),"
