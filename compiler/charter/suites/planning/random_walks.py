@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from random import Random
 
-from charter.analysis.environment import Arguments, Context, narrow
+from charter.analysis.environment import Arguments, Context, narrow, offers
 from charter.analysis.retell import Act
 from charter.core import nodes as n
 from charter.core import types as t
@@ -63,12 +63,14 @@ class Chooser:
         self, state: State, operation: str, arguments: Arguments, random: Random
     ) -> Chosen | None:
         """An operation with arguments, and one of its outcomes; None if one is undefined or leaves
-        the instance."""
+        the instance, or an assumption is false."""
         act = operation, self._arguments(operation, arguments, random)
         outcome = self._outcome(state, act, random)
         return None if outcome is None else (act, outcome)
 
     def _outcome(self, state: State, act: Act, random: Random) -> Outcome | None:
+        if not offers(self.asked.machine, state, *act):
+            return None
         try:
             found = self.asked.outcomes(state, *act)
         except EvaluationError:
@@ -118,21 +120,29 @@ class Walks:
 
     def vectors(self, count: int) -> Iterator[Vector]:
         """The vectors of `count` walks; fewer if a walk cannot be a question."""
-        planner = self.engine.planner
         chooser = Chooser(self.engine.asked, f"walks of {self.name}")
-        start, given = planner.start()
         for number in range(count):
-            random = Random(f"{self.name}/{number}")
-            state = start
-            trace: list[tuple[State, Act]] = []
-            taken: list[str] = []
-            for step in range(random.randint(SHORTEST, LONGEST)):
-                act, outcome = chooser.choose(state, f"{number}/{step}")
-                trace.append((state, act))
-                taken.append(outcome.branch)
-                self.pairs.add(pair(self.engine.name(state), outcome.branch))
-                state = outcome.state
-            names = tuple(dict.fromkeys(f"branch {branch}" for branch in taken))
-            vector = planner.plan_trace(trace, given, Why(names, "random", "", OPEN, ()))
+            vector = self._walk(chooser, number)
             if vector is not None:
                 yield vector
+
+    def _walk(self, chooser: Chooser, number: int) -> Vector | None:
+        """The vector of one walk, as far as it has one: in a question an old value may be one that
+        nobody issued, and so break an assumption."""
+        random = Random(f"{self.name}/{number}")
+        state, given = self.engine.planner.start()
+        trace: list[tuple[State, Act]] = []
+        taken: list[str] = []
+        for step in range(random.randint(SHORTEST, LONGEST)):
+            act, outcome = chooser.choose(state, f"{number}/{step}")
+            trace.append((state, act))
+            taken.append(outcome.branch)
+            self.pairs.add(pair(self.engine.name(state), outcome.branch))
+            state = outcome.state
+        for count in range(len(trace), 0, -1):
+            names = tuple(dict.fromkeys(f"branch {branch}" for branch in taken[:count]))
+            why = Why(names, "random", "", OPEN, ())
+            vector = self.engine.planner.plan_trace(trace[:count], given, why)
+            if vector is not None:
+                return vector
+        return None
