@@ -119,7 +119,7 @@ class _Seen:
 
 
 @dataclass(frozen=True, slots=True)
-class _Verdict:
+class _FoundIn:
     """Of a vector: the `step` of the first deviation (-1: none), and how many were judged."""
 
     kind: str
@@ -143,7 +143,7 @@ class _Column:
 
     run: ReportedRun
     seen: Mapping[str, _Seen]
-    verdicts: Mapping[str, _Verdict]
+    verdicts: Mapping[str, _FoundIn]
 
     def shows(self, variables: frozenset[str]) -> bool:
         """Whether a deviation in these variables could be seen, at least in part."""
@@ -193,9 +193,9 @@ def _read(item: Reading, *, with_places: bool) -> _Column:
             found.places[row["id"], row["step"]] = paths
     table = run.dataset("verdicts").to_table(columns=["id", "kind", "detail", "step", "judged"])
     conforms = pc.equal(table["kind"], str(Kind.CONFORMS))
-    known = dict.fromkeys(table.filter(conforms)["id"].to_pylist(), _Verdict(str(Kind.CONFORMS)))
+    known = dict.fromkeys(table.filter(conforms)["id"].to_pylist(), _FoundIn(str(Kind.CONFORMS)))
     rows = table.filter(pc.invert(conforms)).to_pylist()
-    return _Column(run, seen, known | {row.pop("id"): _Verdict(**row) for row in rows})
+    return _Column(run, seen, known | {row.pop("id"): _FoundIn(**row) for row in rows})
 
 
 def _cell(side: _Column, wanted: _Seen, of: _Column) -> FindingCell:

@@ -24,7 +24,9 @@ def summary(tmp_path_factory):
     from conform.cli import main
 
     out = tmp_path_factory.mktemp("fakeredis") / "run"
-    code = main.main(["run", "--target", "fakeredis", "--engine", "inline", "--out", str(out)])
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("CHARTER_CACHE", str(out.parent / "cache"))  # nothing is remembered there
+        code = main.main(["run", "--target", "fakeredis", "--engine", "inline", "--out", str(out)])
     assert code == 1
     return json.loads((out / "summary.json").read_text(encoding="utf-8"))
 
