@@ -54,12 +54,14 @@ def is_reference(value: Json) -> bool:
     """Whether `value` stands for an earlier value instead of itself."""
     if not isinstance(value, dict) or not isinstance(value.get("ref"), list):
         return False
-    return value.keys() <= {"ref", "plus", "in"} and value.get("in", REPLY) == REPLY
+    return len(value) == 1 or (
+        value.keys() <= {"ref", "plus", "in"} and value.get("in", REPLY) == REPLY
+    )
 
 
 def is_never_issued(value: Json) -> bool:
     """Whether `value` asks for a value that the implementation never gave out."""
-    return isinstance(value, dict) and value == {"never_issued": True}
+    return isinstance(value, dict) and len(value) == 1 and value == {"never_issued": True}
 
 
 def references(value: Json) -> Iterator[dict[str, Json]]:
@@ -89,35 +91,37 @@ def look_up(reference: Json, history: History) -> Json:
     assert isinstance(reference, dict)
     path = reference["ref"]
     assert isinstance(path, list)
-    shown = ".".join(str(part) for part in path)
-    if "in" in reference:
-        shown = f"reply {shown}"
-    value = _at_step(path, history.replies if "in" in reference else history.observations, shown)
+    in_reply = "in" in reference
+    steps = history.replies if in_reply else history.observations
+    step = path[0] if path else None
+    if not isinstance(step, int) or not 0 <= step < len(steps):
+        raise Unresolved(f"{_show(path, in_reply)} refers to a step that was not observed")
+    value = steps[step]
     for part in path[1:]:
-        value = _descend(value, part, shown)
+        value = _descend(value, part)
     if value is None:
-        raise Unresolved(f"nothing stands at {shown}")
+        raise Unresolved(f"nothing stands at {_show(path, in_reply)}")
     plus = reference.get("plus", 0)
     if not plus:
         return value
     if isinstance(value, bool) or not isinstance(value, int) or not isinstance(plus, int):
-        raise Unresolved(f"{shown} is no number, so nothing can be added to it")
+        raise Unresolved(f"{_show(path, in_reply)} is no number, so nothing can be added to it")
     return value + plus
 
 
-def _at_step(path: list[Json], steps: Sequence[Json], shown: str) -> Json:
-    step = path[0] if path else None
-    if not isinstance(step, int) or not 0 <= step < len(steps):
-        raise Unresolved(f"{shown} refers to a step that was not observed")
-    return steps[step]
-
-
-def _descend(value: Json, part: Json, shown: str) -> Json:
-    if isinstance(value, dict) and isinstance(part, str) and part in value:
-        return value[part]
+def _descend(value: Json, part: Json) -> Json:
+    """A part of a value; None if there is none."""
+    if isinstance(value, dict):
+        return value.get(part) if isinstance(part, str) else None
     if isinstance(value, list) and isinstance(part, int) and 0 <= part < len(value):
         return value[part]
-    raise Unresolved(f"nothing stands at {shown}")
+    return None
+
+
+def _show(path: Sequence[Json], in_reply: bool) -> str:
+    """A reference, for a sentence about it."""
+    shown = ".".join(str(part) for part in path)
+    return f"reply {shown}" if in_reply else shown
 
 
 def _resolve(value: Json, history: History, never_issued: NeverIssued, path: Path) -> Json:
@@ -127,11 +131,16 @@ def _resolve(value: Json, history: History, never_issued: NeverIssued, path: Pat
         if is_never_issued(value):
             return never_issued(path)
         return {
-            key: _resolve(item, history, never_issued, (*path, key)) for key, item in value.items()
+            key: _resolve(item, history, never_issued, (*path, key))
+            if isinstance(item, (dict, list))
+            else item
+            for key, item in value.items()
         }
     if isinstance(value, list):
         return [
             _resolve(item, history, never_issued, (*path, position))
+            if isinstance(item, (dict, list))
+            else item
             for position, item in enumerate(value)
         ]
     return value

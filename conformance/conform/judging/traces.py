@@ -17,11 +17,13 @@ from conform.judging.relabel import key
 
 @dataclass(frozen=True, slots=True)
 class ModelTrace:
-    """A trace of a model: its last state, its labels, and what it showed, raw."""
+    """A trace of a model: its last state, its labels, and what it showed, raw, with the text of the
+    newest observation, if that is known."""
 
     state: object
     labels: Labels
     history: History
+    text: bytes = b""
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,19 +4,22 @@ Counters and opaque values are references to what the target showed: mostly to w
 under a key that the same arguments name (the epoch of the broker that asks), else to another value
 or an older one, or to a value that was never issued. A list of arguments has at most one of those,
 as where states are explored.
+
+How values of a type are drawn is planned once for each type: a plan is a function that draws one.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from random import Random
+from typing import TypeVar
 
 from charter.formats import canonical
 from charter.formats.canonical import Json
 from charter.formats.types import DeclaredType
 from conform.walks.offered import Offered, OfferedWorld
-from conform.walks.places import SeenPlace, SeenValues
+from conform.walks.places import SeenValues
 
 FOREIGN_SHARE = 0.25
 """The probability that an argument list may have a foreign counter."""
@@ -24,10 +27,12 @@ _ABSENT_SHARE = 0.25
 """The probability that an optional value is absent."""
 _ITEMS = 3
 """The most items of a list or set that has no small domain."""
+_KEPT_SHARES = (0.25, 0.5, 0.75, 1.0)
+"""The shares of a small domain that a set has."""
 
+T = TypeVar("T")
 Elements = frozenset[str]
 """The elements that an argument list names."""
-Fields = Sequence[tuple[str, DeclaredType]]
 
 
 @dataclass(slots=True)
@@ -43,132 +48,193 @@ class ArgumentDrawer:
     def draw(self, operation: str) -> dict[str, Json]:
         """An argument list, with references."""
         self.foreign = self.chance.random() < FOREIGN_SHARE
-        return self._fields(self.offered.params[operation], frozenset())
+        plans = self.offered.plans
+        plan = plans.get(operation)
+        if plan is None:
+            plan = plans[operation] = plan_fields(self.offered, self.offered.params[operation])
+        return plan(self, frozenset())
 
-    def _fields(self, parts: Fields, elements: Elements) -> dict[str, Json]:
-        """The fields of a record: those with counters last, since the others say which values are
-        current."""
+    def draw_counter(self, name: str, chosen: bool, elements: Elements) -> Json:
+        """A counter; `chosen`: implementations choose its values."""
+        places, chance = self.seen.find_places(name, elements), self.chance
+        if places.fitting and not (self.foreign and chance.random() < 0.5):
+            return choose(chance, places.fitting).refer()
+        self.foreign = False
+        kinds = [kind for kind in (places.others, places.older) if kind]
+        position = choose(chance, range(len(kinds) + 1))
+        if position < len(kinds):
+            return choose(chance, kinds[position]).refer()
+        if chosen:
+            return {"never_issued": True}
+        if not places.fitting:
+            return choose(chance, (0, 1))
+        place = choose(chance, places.fitting)  # a number next to one that is shown
+        value = place.shown.value
+        fewer = isinstance(value, int) and value > 0
+        return place.refer(choose(chance, (1, -1)) if fewer else 1)
+
+
+Plan = Callable[[ArgumentDrawer, Elements], Json]
+"""Draws a value of a type, in an argument list that names some elements."""
+Domain = Callable[[OfferedWorld], Sequence[Json]]
+"""The values of a small type."""
+
+
+def choose(chance: Random, items: Sequence[T]) -> T:
+    """One of the items, as `Random.choice` does, in a third of the time."""
+    count = len(items)
+    bits = count.bit_length()
+    position = chance.getrandbits(bits)
+    while position >= count:
+        position = chance.getrandbits(bits)
+    return items[position]
+
+
+def plan_fields(
+    offered: Offered, parts: Sequence[tuple[str, DeclaredType]]
+) -> Callable[[ArgumentDrawer, Elements], dict[str, Json]]:
+    """A plan for the fields of a record: those with counters last, since the others say which
+    values are current."""
+    plans = [(name, plan_value(offered, kind), offered.holds_counter(kind)) for name, kind in parts]
+    plain = [(name, plan) for name, plan, counted in plans if not counted]
+    last = [(name, plan) for name, plan, counted in plans if counted]
+    is_ordered = [name for name, _ in plain + last] == [name for name, _ in parts]
+
+    def draw(drawer: ArgumentDrawer, elements: Elements) -> dict[str, Json]:
         drawn: dict[str, Json] = {}
-        counted = [part for part in parts if self.offered.holds_counter(part[1])]
-        for name, kind in parts:
-            if (name, kind) not in counted:
-                value = drawn[name] = self._value(kind, elements)
-                if isinstance(value, str):
-                    elements |= {value}
-        for name, kind in counted:
-            drawn[name] = self._value(kind, elements)
-        return {name: drawn[name] for name, _ in parts}
+        for name, plan in plain:
+            value = drawn[name] = plan(drawer, elements)
+            if isinstance(value, str):
+                elements |= {value}
+        for name, plan in last:
+            drawn[name] = plan(drawer, elements)
+        return drawn if is_ordered else {name: drawn[name] for name, _ in parts}
 
-    def _value(self, kind: DeclaredType, elements: Elements) -> Json:
-        counter = self.offered.counter(kind)
-        if counter is not None:
-            return self._counter(*counter, elements)
-        kind = self.offered.strip(kind)
-        match kind.kind:
-            case "option":
-                absent = self.chance.random() < _ABSENT_SHARE
-                return None if absent else self._value(kind.parts[0][1], elements)
-            case "record":
-                return self._fields(kind.parts, elements)
-            case "union":
-                case, held = self.chance.choice(kind.parts)
-                return {"case": case, **self._fields(held.parts, elements)}
-            case "set" | "list":
-                return self._items(kind, elements)
-            case "map":
-                return self._map(kind, elements)
-            case "int":
-                low, high = (self.world.read_limit(limit) for limit in kind.names)
-                return self.chance.randint(low, max(low, high))
-            case _:
-                return self.chance.choice(self._domain(kind))
+    return draw
 
-    def _domain(self, kind: DeclaredType) -> Sequence[Json]:
-        """The values of a small type; none of another."""
-        kind = self.offered.strip(kind)
-        match kind.kind:
-            case "bool":
-                return (False, True)
-            case "enum":
-                return kind.names
-            case "sort":
-                return self.world.sorts[kind.names[0]]
-            case "int" if kind.names:
-                low, high = (self.world.read_limit(limit) for limit in kind.names)
-                return range(low, high + 1)
-            case _:
-                return ()
 
-    def _items(self, kind: DeclaredType, elements: Elements) -> Json:
-        ((_, inner),) = kind.parts
-        domain, size = self._domain(inner), self.chance.randint(0, _ITEMS)
-        if kind.kind == "set" and domain:
-            kept = self.chance.choice((0.25, 0.5, 0.75, 1.0))
-            return [value for value in domain if self.chance.random() < kept]
-        if kind.names == ("distinct",) and domain:
-            most = self.chance.randint(0, len(domain))
-            return self.chance.sample(list(domain), most)
-        if kind.kind == "list" and kind.names and kind.names != ("distinct",):
-            size = self.chance.randint(0, max(0, self.world.read_limit(kind.names[0])))
-        items = [self._value(inner, elements) for _ in range(size)]
-        if kind.kind == "list" and kind.names != ("distinct",):
+def plan_value(offered: Offered, kind: DeclaredType) -> Plan:
+    """A plan for the values of a type."""
+    counter = offered.counter(kind)
+    if counter is not None:
+        name, chosen = counter
+        return lambda drawer, elements: drawer.draw_counter(name, chosen, elements)
+    kind = offered.strip(kind)
+    match kind.kind:
+        case "option":
+            return _plan_option(plan_value(offered, kind.parts[0][1]))
+        case "record":
+            return plan_fields(offered, kind.parts)
+        case "union":
+            return _plan_union(
+                [(name, plan_fields(offered, held.parts)) for name, held in kind.parts]
+            )
+        case "set" | "list":
+            return _plan_items(offered, kind)
+        case "map":
+            return _plan_map(offered, kind)
+        case "int":
+            low, high = kind.names
+            return lambda drawer, _: _draw_number(drawer, low, high)
+        case _:
+            domain = _plan_domain(offered, kind)
+            return lambda drawer, _: choose(drawer.chance, domain(drawer.world))
+
+
+def _draw_number(drawer: ArgumentDrawer, low: str, high: str) -> int:
+    least, most = drawer.world.read_limit(low), drawer.world.read_limit(high)
+    return choose(drawer.chance, range(least, max(least, most) + 1))
+
+
+def _plan_option(inner: Plan) -> Plan:
+    def draw(drawer: ArgumentDrawer, elements: Elements) -> Json:
+        return None if drawer.chance.random() < _ABSENT_SHARE else inner(drawer, elements)
+
+    return draw
+
+
+def _plan_union(cases: Sequence[tuple[str, Callable[..., dict[str, Json]]]]) -> Plan:
+    def draw(drawer: ArgumentDrawer, elements: Elements) -> Json:
+        case, fields = choose(drawer.chance, cases)
+        return {"case": case, **fields(drawer, elements)}
+
+    return draw
+
+
+def _plan_domain(offered: Offered, kind: DeclaredType) -> Domain:
+    """The values of a small type; none of another."""
+    kind = offered.strip(kind)
+    match kind.kind:
+        case "bool":
+            return lambda _: (False, True)
+        case "enum":
+            return lambda _: kind.names
+        case "sort":
+            (name,) = kind.names
+            return lambda world: world.sorts[name]
+        case "int" if kind.names:
+            low, high = kind.names
+            return lambda world: range(world.read_limit(low), world.read_limit(high) + 1)
+        case _:
+            return lambda _: ()
+
+
+def _plan_items(offered: Offered, kind: DeclaredType) -> Plan:
+    ((_, inner),) = kind.parts
+    find_domain, draw_item = _plan_domain(offered, inner), plan_value(offered, inner)
+    is_set, distinct = kind.kind == "set", kind.names == ("distinct",)
+    limit = kind.names[0] if kind.kind == "list" and kind.names and not distinct else ""
+
+    def draw(drawer: ArgumentDrawer, elements: Elements) -> Json:
+        chance, domain = drawer.chance, find_domain(drawer.world)
+        size = choose(chance, range(_ITEMS + 1))
+        if is_set and domain:
+            kept = choose(chance, _KEPT_SHARES)
+            return [value for value in domain if chance.random() < kept]
+        if distinct and domain:
+            return chance.sample(list(domain), choose(chance, range(len(domain) + 1)))
+        if limit:
+            size = choose(chance, range(max(0, drawer.world.read_limit(limit)) + 1))
+        items = [draw_item(drawer, elements) for _ in range(size)]
+        if not is_set and not distinct:
             return items
         unique = {canonical.text(item): item for item in items}
-        return [unique[text] for text in sorted(unique)] if kind.kind == "set" else [
-            *unique.values()
-        ]  # fmt: skip
+        return [unique[text] for text in (sorted(unique) if is_set else unique)]
 
-    def _map(self, kind: DeclaredType, elements: Elements) -> Json:
-        (_, key), (_, inner) = kind.parts
-        shape = self.offered.strip(key)
-        names = self._domain(key)
-        optional = self.offered.strip(inner).kind == "option"
-        if optional and self.offered.holds_counter(inner) and self.chance.random() < 0.5:
-            inner = self.offered.strip(inner).parts[0][1]  # all are present, as far as known
-            drawn = [self._draw_shown(inner, elements | {str(name)}) for name in names]
-        else:
-            drawn = [self._value(inner, elements | {str(name)}) for name in names]
-        if shape.kind == "bool":
+    return draw
+
+
+def _plan_map(offered: Offered, kind: DeclaredType) -> Plan:
+    (_, key), (_, inner) = kind.parts
+    find_domain, draw_item = _plan_domain(offered, key), plan_value(offered, inner)
+    shape, held = offered.strip(key).kind, offered.strip(inner)
+    may_be_whole = held.kind == "option" and offered.holds_counter(inner)
+    draw_shown = _plan_shown(offered, held.parts[0][1]) if may_be_whole else draw_item
+
+    def draw(drawer: ArgumentDrawer, elements: Elements) -> Json:
+        names = find_domain(drawer.world)
+        whole = may_be_whole and drawer.chance.random() < 0.5
+        draw_one = draw_shown if whole else draw_item  # all are present, as far as known
+        drawn = [draw_one(drawer, elements | {str(name)}) for name in names]
+        if shape == "bool":
             return dict(zip(("false", "true"), drawn, strict=True))
-        if shape.kind in ("sort", "enum"):
+        if shape in ("sort", "enum"):
             return {str(name): value for name, value in zip(names, drawn, strict=True)}
         return [[name, value] for name, value in zip(names, drawn, strict=True)]
 
-    def _draw_shown(self, kind: DeclaredType, elements: Elements) -> Json:
-        """A value, or none where it is a counter that the target does not show under the key."""
-        counter = self.offered.counter(kind)
-        if counter is None:
-            return self._value(kind, elements)
-        fitting = [p for p in self.seen.current.get(counter[0], ()) if p.shown.keys & elements]
-        return self._counter(*counter, elements) if fitting else None
+    return draw
 
-    def _counter(self, name: str, chosen: bool, elements: Elements) -> Json:
-        """A counter; `chosen`: implementations choose its values."""
-        current = self.seen.current.get(name, ())
-        most = max((len(place.shown.keys & elements) for place in current), default=0)
-        fitting = [place for place in current if len(place.shown.keys & elements) == most]
-        if fitting and not (self.foreign and self.chance.random() < 0.5):
-            return self._pick(fitting).refer()
-        self.foreign = False
-        others = [place for place in current if place not in fitting]
-        kinds = [others, self.seen.list_older(name), []]
-        places = self.chance.choice([kind for kind in kinds if kind or kind is kinds[-1]])
-        if places:
-            return self._pick(places).refer()
-        return {"never_issued": True} if chosen else self._near(fitting)
 
-    def _near(self, fitting: Sequence[SeenPlace]) -> Json:
-        """A number next to one that is shown; without one, a small number."""
-        if not fitting:
-            return self.chance.randint(0, 1)
-        place = self._pick(fitting)
-        value = place.shown.value
-        fewer = isinstance(value, int) and value > 0
-        return place.refer(self.chance.choice((1, -1)) if fewer else 1)
+def _plan_shown(offered: Offered, kind: DeclaredType) -> Plan:
+    """A plan for a value, or for none where it is a counter that the target does not show under the
+    key."""
+    counter, draw_value = offered.counter(kind), plan_value(offered, kind)
+    if counter is None:
+        return draw_value
+    name, _ = counter
 
-    def _pick(self, places: Iterable[SeenPlace]) -> SeenPlace:
-        """One of the places: each value is as probable as the others."""
-        distinct: dict[str, SeenPlace] = {}
-        for place in places:
-            distinct.setdefault(str(place.shown.value), place)
-        return self.chance.choice([*distinct.values()])
+    def draw(drawer: ArgumentDrawer, elements: Elements) -> Json:
+        places = drawer.seen.find_places(name, elements)
+        return draw_value(drawer, elements) if places.are_named else None
+
+    return draw

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Protocol, cast
 
+from charter.formats.canonical import Json
 from charter.formats.types import DeclaredType, parse_type
 from conform.console.errors import BadSuite
 from conform.judging.model import JudgeModel, World, name_of
@@ -47,11 +48,12 @@ class OfferedWorld:
 @dataclass(frozen=True, slots=True)
 class Offered:
     """The parameters of each operation with their types, the types that these mention by name, and
-    the instances."""
+    the instances. `plans` say how the arguments of operations are drawn, where that is known."""
 
     params: Mapping[str, tuple[tuple[str, DeclaredType], ...]]
     named: Mapping[str, DeclaredType]
     instances: Mapping[str, OfferedWorld]
+    plans: dict[str, Callable[..., dict[str, Json]]] = field(default_factory=dict, compare=False)
 
     def counter(self, kind: DeclaredType) -> tuple[str, bool] | None:
         """The name of a counter or opaque type, and whether an implementation chooses its values;

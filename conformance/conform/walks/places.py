@@ -6,7 +6,7 @@ happened to allot.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import orjson
@@ -91,23 +91,35 @@ def _name(numbers: Iterator[tuple[Path, str, Json]]) -> Iterator[ShownValue]:
             yield ShownValue(kind, value, path, frozenset(str(part) for part in path))
 
 
+@dataclass(frozen=True, slots=True)
+class CounterPlaces:
+    """Where the values of a counter are, each value once: in the newest step under the most of some
+    elements, elsewhere in it, and in older steps. `are_named`: those that fit are under one."""
+
+    fitting: Sequence[SeenPlace]
+    others: Sequence[SeenPlace]
+    older: Sequence[SeenPlace]
+    are_named: bool
+
+
 @dataclass(slots=True)
 class SeenValues:
-    """What one walk has seen: the current places by type, and older values by type."""
+    """What one walk has seen: the current places by type, and older values by type. `found` are the
+    places of counters that were looked for since the newest step."""
 
     current: Mapping[str, Sequence[SeenPlace]] = field(default_factory=dict)
     older: dict[str, dict[str, SeenPlace]] = field(default_factory=dict)
+    found: dict[tuple[str, frozenset[str]], CounterPlaces] = field(default_factory=dict)
 
     def add(
         self, step: int, observed: Sequence[ShownValue], replied: Sequence[ShownValue] = ()
     ) -> None:
         """Take what the newest step showed; what it does not show any more is older."""
         found: dict[str, list[SeenPlace]] = {}
-        for place in (
-            *(SeenPlace(shown, step) for shown in observed),
-            *(SeenPlace(shown, step, in_reply=True) for shown in replied),
-        ):
-            found.setdefault(place.shown.kind, []).append(place)
+        for shown in observed:
+            found.setdefault(shown.kind, []).append(SeenPlace(shown, step))
+        for shown in replied:
+            found.setdefault(shown.kind, []).append(SeenPlace(shown, step, in_reply=True))
         for kind, places in self.current.items():
             known = self.older.setdefault(kind, {})
             now = {str(place.shown.value) for place in found.get(kind, ())}
@@ -119,8 +131,33 @@ class SeenValues:
             while len(known) > _OLDER_VALUES_MAX:
                 del known[next(iter(known))]
         self.current = found
+        self.found.clear()
 
-    def list_older(self, kind: str) -> list[SeenPlace]:
+    def find_places(self, kind: str, elements: frozenset[str]) -> CounterPlaces:
+        """The places of a counter for arguments that name these elements."""
+        found = self.found.get((kind, elements))
+        if found is None:
+            current = self.current.get(kind, ())
+            counts = [len(place.shown.keys & elements) for place in current]
+            most = max(counts, default=0)
+            pairs = [*zip(counts, current, strict=True)]
+            found = self.found[kind, elements] = CounterPlaces(
+                _list_distinct(place for count, place in pairs if count == most),
+                _list_distinct(place for count, place in pairs if count != most),
+                self._list_older(kind),
+                most > 0,
+            )
+        return found
+
+    def _list_older(self, kind: str) -> list[SeenPlace]:
         """Values of a type that the newest step does not show."""
         now = {str(place.shown.value) for place in self.current.get(kind, ())}
         return [place for text, place in self.older.get(kind, {}).items() if text not in now]
+
+
+def _list_distinct(places: Iterable[SeenPlace]) -> list[SeenPlace]:
+    """Each value once, so that it is as probable as the others."""
+    distinct: dict[str, SeenPlace] = {}
+    for place in places:
+        distinct.setdefault(str(place.shown.value), place)
+    return [*distinct.values()]

@@ -13,7 +13,7 @@ from charter.formats.canonical import Json
 from charter.formats.labels import Labels
 from charter.formats.resolve import History, Unresolved, resolve
 from conform.judging.candidates import AllowedCall, Candidate, Judged, StepLabels, branches
-from conform.judging.model import JudgeModel, assumes, bug_of, world_of
+from conform.judging.model import JudgeModel, bug_of, world_of
 from conform.judging.model_bugs import ModelCall
 from conform.judging.never_issued import NeverIssued
 from conform.judging.read_result import project
@@ -22,6 +22,7 @@ from conform.judging.siblings import Siblings
 from conform.judging.traces import ModelTrace
 
 _MOST_TRACES = 64
+_NO_LABELS = StepLabels(Labels(), "")
 _UNDEFINED = "Undefined"
 """The exception of a generated model where the charter has no value; each folder of models has a
 class of its own."""
@@ -56,15 +57,16 @@ class WalkTraces:
         except Exception as error:
             raise bug_of(self.model, self.question, "", error) from error
         _, relabelled, labels = Labels(self.siblings.opaque).step(None, shown)
-        self.traces = (ModelTrace(state, labels, History((shown,))),)
+        self.traces = (ModelTrace(state, labels, History((shown,)), key(shown)),)
         return key(relabelled) == seen
 
     def ask(self, operation: str, drawn: Json) -> AllowedCall | None:
         """What the charter allows for a call; None if it has no value in a state that the walk may
         be in, or breaks an assumption there. Raises `ModelBug`."""
         try:
-            places = range(len(self.traces))
-            allowed = [self._list_candidates(operation, drawn, origin) for origin in places]
+            allowed = [
+                self._list_candidates(operation, drawn, *at) for at in enumerate(self.traces)
+            ]
         except Unresolved:
             return None
         except Exception as error:
@@ -72,24 +74,25 @@ class WalkTraces:
             if known or type(error).__name__ == _UNDEFINED:
                 return None
             raise bug_of(self.model, self.question, operation, error) from error
-        if any(found is None for found in allowed):
-            return None
-        found = [here for here in allowed if here is not None]
-        return AllowedCall(ModelCall(operation, drawn, {}), {}, StepLabels(Labels(), ""), found)
+        return AllowedCall(ModelCall(operation, drawn, {}), {}, _NO_LABELS, allowed)
 
-    def _list_candidates(self, operation: str, drawn: Json, origin: int) -> list[Candidate] | None:
-        """The outcomes of a call after one of the traces; None if it breaks an assumption."""
-        trace, model = self.traces[origin], self.model
+    def _list_candidates(
+        self, operation: str, drawn: Json, origin: int, trace: ModelTrace
+    ) -> list[Candidate]:
+        """The outcomes of a call after one of the traces. The model has none where an assumption is
+        false, and raises `Undefined`."""
+        model = self.model
         args = resolve(drawn, trace.history, NeverIssued(model, operation))
         assert isinstance(args, dict)
-        if not assumes(model, trace.state, operation, args):
-            return None
         labels = StepLabels(trace.labels, operation)
         found = []
         for outcome in model.outcomes(trace.state, operation, args):
-            shown = self._select_shown(model.observe(outcome.state))
-            texts = (key(outcome.reply), key(shown))
-            found.append(Candidate(outcome, shown, texts, labels, origin))
+            if outcome.state is trace.state:
+                shown, text = trace.history.observations[-1], trace.text
+            else:
+                shown = self._select_shown(model.observe(outcome.state))
+                text = key(shown)
+            found.append(Candidate(outcome, shown, (key(outcome.reply), text), labels, origin))
         return found
 
     def take(self, allowed_call: AllowedCall, seen: tuple[bytes, bytes]) -> Judged | None:
@@ -101,7 +104,7 @@ class WalkTraces:
         for item in matching:
             before = self.traces[item.origin]
             history = before.history.then(item.outcome.reply, item.observation)
-            trace = ModelTrace(item.outcome.state, item.labels, history)
+            trace = ModelTrace(item.outcome.state, item.labels, history, item.texts[1])
             place = next((at for at, one in enumerate(traces) if _is_same(one, trace)), len(traces))
             if place == len(traces):
                 traces.append(trace)

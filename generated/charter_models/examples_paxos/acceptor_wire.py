@@ -8,7 +8,6 @@ as JSON.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 
 from charter_models.examples_paxos.acceptor import (
     COMPONENT,
@@ -34,6 +33,7 @@ from charter_models.prelude import (
     in_json,
     never_issued_in,
     number,
+    replace,
     text_of,
 )
 

@@ -14,10 +14,9 @@ Where a rule cites nothing the texts are silent.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
 from typing import NewType
 
-from charter_models.prelude import Outcome, only
+from charter_models.prelude import Outcome, dataclass, only, replace
 
 PROTOCOL = "examples.paxos"
 VARIANT = ""

@@ -15,10 +15,9 @@ Where a rule cites nothing the texts are silent.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
 from enum import Enum
 
-from charter_models.prelude import Outcome
+from charter_models.prelude import Outcome, dataclass, replace
 
 PROTOCOL = "examples.ring_election"
 VARIANT = ""

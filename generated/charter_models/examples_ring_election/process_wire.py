@@ -8,7 +8,6 @@ states as JSON.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 
 from charter_models.examples_ring_election.process import (
     COMPONENT,
@@ -29,6 +28,7 @@ from charter_models.prelude import (
     in_json,
     never_issued_in,
     number,
+    replace,
     text_of,
     truth,
 )

@@ -8,7 +8,6 @@ replies and states as JSON.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 
 from charter_models.examples_two_phase_commit.coordinator import (
     COMPONENT,
@@ -31,6 +30,7 @@ from charter_models.prelude import (
     in_json,
     items_of,
     never_issued_in,
+    replace,
     text_of,
 )
 

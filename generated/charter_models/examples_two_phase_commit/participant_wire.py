@@ -8,7 +8,6 @@ replies and states as JSON.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 
 from charter_models.examples_two_phase_commit.participant import (
     COMPONENT,
@@ -28,6 +27,7 @@ from charter_models.prelude import (
     fields_of,
     in_json,
     never_issued_in,
+    replace,
     text_of,
     truth,
 )

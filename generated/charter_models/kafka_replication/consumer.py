@@ -16,10 +16,9 @@ Where a rule cites nothing the texts are silent.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
 from typing import NewType
 
-from charter_models.prelude import Outcome, concat, take
+from charter_models.prelude import Outcome, concat, dataclass, replace, take
 
 PROTOCOL = "kafka.replication"
 VARIANT = ""

@@ -8,7 +8,6 @@ states as JSON.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 
 from charter_models.kafka_replication.consumer import (
     COMPONENT,
@@ -29,6 +28,7 @@ from charter_models.prelude import (
     items_of,
     never_issued_in,
     number,
+    replace,
 )
 
 __all__ = [

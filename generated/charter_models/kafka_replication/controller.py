@@ -28,7 +28,6 @@ Where a rule cites nothing the texts are silent.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
 from enum import Enum
 from typing import NewType
 
@@ -37,6 +36,7 @@ from charter_models.prelude import (
     Outcome,
     Undefined,
     bump,
+    dataclass,
     default,
     each,
     each_or_none,
@@ -48,6 +48,7 @@ from charter_models.prelude import (
     one_or_none,
     only,
     rankings,
+    replace,
     value,
 )
 

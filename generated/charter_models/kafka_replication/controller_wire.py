@@ -8,7 +8,6 @@ states as JSON.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 
 from charter_models.kafka_replication.controller import (
     COMPONENT,
@@ -48,6 +47,7 @@ from charter_models.prelude import (
     number,
     opaque_number,
     opaque_text,
+    replace,
     text_of,
     truth,
 )

@@ -22,7 +22,6 @@ Where a rule cites nothing the texts are silent.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
 from enum import Enum
 from typing import NewType
 
@@ -32,11 +31,13 @@ from charter_models.prelude import (
     append,
     at,
     concat,
+    dataclass,
     default,
     drop,
     item,
     last,
     one_of,
+    replace,
     take,
     value,
 )

@@ -20,11 +20,10 @@ Where a rule cites nothing the texts are silent.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
 from enum import Enum
 from typing import NewType
 
-from charter_models.prelude import Map, Outcome, default, value
+from charter_models.prelude import Map, Outcome, dataclass, default, replace, value
 
 PROTOCOL = "streams.consumer_groups"
 VARIANT = ""

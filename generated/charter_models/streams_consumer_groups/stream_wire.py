@@ -8,7 +8,6 @@ states as JSON.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 
 from charter_models.prelude import (
     Json,
@@ -24,6 +23,7 @@ from charter_models.prelude import (
     never_issued_in,
     number,
     pairs_of,
+    replace,
     text_of,
     truth,
 )

@@ -14,7 +14,6 @@ SIBLING_NAMES = frozenset({"begin", "go_on", "instead_of"})
 _IMPORTS = "@imports@"
 _STANDARD = {
     "collections.abc": ("Mapping",),
-    "dataclasses": ("dataclass", "replace"),
     "enum": ("Enum",),
     "itertools": ("product",),
     "typing": ("TYPE_CHECKING", "NewType"),

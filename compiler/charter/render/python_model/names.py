@@ -25,9 +25,9 @@ def _list_defined(template: str) -> frozenset[str]:
     return frozenset(found)
 
 
-PRELUDE = _list_defined("prelude.py.j2")
+PRELUDE = _list_defined("prelude.py.j2") | {"dataclass", "replace"}
 """The names in the module that all models share. Built-in functions that Python lacks are defined
-there."""
+there, and what makes records."""
 USED = frozenset({
     "Enum", "Json", "NewType", "Protocol", "Sorts", "World", "dataclass", "field", "product",
     "replace", "self", "world", "initial", "outcomes", "encode", "decode", "observe", "given",

@@ -13,10 +13,9 @@ What differs from the plain model.
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from charter_models.prelude import bump, keep
+from charter_models.prelude import bump, keep, replace
 from charter_models.sibling import begin
 
 if TYPE_CHECKING:

@@ -27,7 +27,6 @@ What differs from the plain model.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from charter_models.prelude import (
@@ -48,6 +47,7 @@ from charter_models.prelude import (
     one_of,
     one_or_none,
     opaque_number,
+    replace,
     text_of,
     truth,
     value,

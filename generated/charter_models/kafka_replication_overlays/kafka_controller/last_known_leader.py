@@ -12,9 +12,9 @@ What differs from the plain model.
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from charter_models.prelude import replace
 from charter_models.sibling import begin
 
 if TYPE_CHECKING:

@@ -12,10 +12,20 @@ What differs from the plain model.
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from charter_models.prelude import Map, Outcome, bump, each, first, keep, one_of, one_or_none, value
+from charter_models.prelude import (
+    Map,
+    Outcome,
+    bump,
+    each,
+    first,
+    keep,
+    one_of,
+    one_or_none,
+    replace,
+    value,
+)
 from charter_models.sibling import begin, instead_of
 
 if TYPE_CHECKING:

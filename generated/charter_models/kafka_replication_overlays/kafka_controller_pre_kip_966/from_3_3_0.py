@@ -28,7 +28,6 @@ What differs from the plain model.
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from charter_models.prelude import (
@@ -44,6 +43,7 @@ from charter_models.prelude import (
     one_of,
     one_or_none,
     only,
+    replace,
     value,
 )
 from charter_models.sibling import begin, instead_of

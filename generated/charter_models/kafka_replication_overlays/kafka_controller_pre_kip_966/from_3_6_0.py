@@ -26,10 +26,9 @@ What differs from from_3_5_0.
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from charter_models.prelude import bump, value
+from charter_models.prelude import bump, replace, value
 from charter_models.sibling import go_on
 
 if TYPE_CHECKING:

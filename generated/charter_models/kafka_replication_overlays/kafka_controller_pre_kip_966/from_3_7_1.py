@@ -24,10 +24,9 @@ What differs from from_3_7_0.
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from charter_models.prelude import Outcome, Undefined, bump, value
+from charter_models.prelude import Outcome, Undefined, bump, replace, value
 from charter_models.sibling import go_on, instead_of
 
 if TYPE_CHECKING:

@@ -8,10 +8,9 @@ What differs from the plain model.
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from charter_models.prelude import Outcome, value
+from charter_models.prelude import Outcome, replace, value
 from charter_models.sibling import begin, instead_of
 
 if TYPE_CHECKING:
