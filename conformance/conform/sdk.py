@@ -146,20 +146,20 @@ class Adapter:
 
 
 class _Interned:
-    """The values of one batch, each once."""
+    """The values of one batch, each once, as the texts that they had: an implementation may change
+    them later."""
 
-    __slots__ = ("positions", "values")
+    __slots__ = ("positions",)
 
     def __init__(self) -> None:
-        self.values: list[Json] = []
         self.positions: dict[str, int] = {}
 
     def add(self, value: Json) -> int:
-        text = canonical.text(value)
-        position = self.positions.setdefault(text, len(self.values))
-        if position == len(self.values):
-            self.values.append(json.loads(text))
-        return position
+        return self.positions.setdefault(canonical.text(value), len(self.positions))
+
+    def text(self) -> str:
+        """All values as JSON."""
+        return f"[{','.join(self.positions)}]"
 
 
 def serve(
@@ -187,8 +187,7 @@ def serve_sessions(
         message = json.loads(line)
         if "bye" in message:
             return
-        answer = server.answer(message)
-        sink.write(canonical.text(answer).encode() + b"\n")
+        sink.write(server.answer_line(message).encode() + b"\n")
         sink.flush()
 
 
@@ -216,8 +215,13 @@ class Server:
 
     def answer(self, message: Mapping[str, Json]) -> Json:
         """The answer to one message."""
+        read: Json = json.loads(self.answer_line(message))
+        return read
+
+    def answer_line(self, message: Mapping[str, Json]) -> str:
+        """The answer to one message as canonical JSON."""
         if "hello" in message:
-            return self._welcome(message)
+            return canonical.text(self._welcome(message))
         interned = _Interned()
         questions = message.get("questions")
         if questions is None:
@@ -226,7 +230,8 @@ class Server:
             assert isinstance(questions, list)
             self._end([*self._open])
             results = [self._answer_question(question, interned) for question in questions]
-        return {"run": message["run"], "values": interned.values, "results": results}
+        run = canonical.text(message["run"])
+        return f'{{"results":{canonical.text(results)},"run":{run},"values":{interned.text()}}}'
 
     def _welcome(self, message: Mapping[str, Json]) -> Json:
         if message["hello"] != PROTOCOL:

@@ -12,7 +12,6 @@ from collections.abc import Callable, Sequence
 import orjson
 
 from charter.formats import adapter as messages
-from charter.formats import canonical
 from charter.formats.adapter import BadMessage, Welcome
 from charter.formats.verdict import Kind
 from conform import sdk
@@ -65,7 +64,7 @@ class DirectConnection:
     def receive(self) -> BatchAnswered | AdapterBroken:
         run, request, pairs = self._sent.popleft()
         try:
-            line = canonical.text(self._server.answer(orjson.loads(request))).encode()
+            line = self._server.answer_line(orjson.loads(request)).encode()
             return BatchAnswered(line, messages.read_results(orjson.loads(line), run, pairs))
         except BadMessage as error:
             self.alive = False

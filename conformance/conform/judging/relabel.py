@@ -26,9 +26,11 @@ def key(value: Json) -> bytes:
 @dataclass(slots=True, eq=False)
 class RelabelPlace:
     """The labels of a vector after some of its steps, with a cache of next steps: from raw reply,
-    raw observation and operation to their relabelled texts and the next place."""
+    raw observation and operation to their relabelled texts and the next place. `shown` are the
+    relabelled texts of raw observations without new values."""
 
     labels: Labels
+    shown: dict[bytes, bytes] = field(default_factory=dict)
     after: dict[tuple[bytes, bytes, str], Renamed] = field(default_factory=dict)
 
 
@@ -65,9 +67,12 @@ class Relabelling:
         found = place.after.get(at)
         if found is not None:
             return found
-        renamed_reply, renamed, labels = place.labels.step(reply[1], observation[1], operation)
+        known = place.shown.get(observation[0])
+        shown = observation[1] if known is None else None
+        renamed_reply, renamed, labels = place.labels.step(reply[1], shown, operation)
         following = RelabelPlace(labels) if labels is not place.labels else place
-        texts = (key(renamed_reply), key(renamed))
+        texts = (key(renamed_reply), key(renamed) if known is None else known)
+        following.shown[observation[0]] = texts[1]
         found = (*texts, following, step_digest(*texts))
         place.after[at] = found
         self._known += _ENTRY + sum(map(len, (*at[:2], *texts)))

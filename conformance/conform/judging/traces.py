@@ -17,13 +17,14 @@ from conform.judging.relabel import key
 
 @dataclass(frozen=True, slots=True)
 class ModelTrace:
-    """A trace of a model: its last state, its labels, and what it showed, raw, with the text of the
-    newest observation, if that is known."""
+    """A trace of a model: its last state, its labels, and what it showed, raw. If they are known,
+    `text` is that of the newest observation, and `seen` is that, relabelled."""
 
     state: object
     labels: Labels
     history: History
     text: bytes = b""
+    seen: bytes = b""
 
 
 @dataclass(frozen=True, slots=True)

@@ -35,6 +35,9 @@ PREFIX_SHARE = 0.6
 """The share of walks that begin with operations of a question of the suite."""
 POOL_SHARE = 0.4
 """The share of walks that begin with operations of an earlier walk of the block."""
+WALKS_OF_GROUP = 8
+"""Walks that are made side by side: one message has a step of each. They know nothing of each
+other."""
 WALKS_FOR_ONE_KEPT = 1_000
 """Of so many walks that conform one is kept whole."""
 _WHOLE_SHARE = 0.5
@@ -102,17 +105,20 @@ class _PerformedSteps:
     performed: int = 0
     cut: bool = False
 
-    def walk(self, walker: Walker, walk: TargetWalk) -> None:
-        """Make a walk."""
-        (answer,) = self.sessions.begin([(walk.id, key(walk.question))])
-        walker.take(walk, answer)
-        held = self.sessions.connection.welcome.sessions
-        while not self.is_over() and walk.open and walker.choose(walk):
-            (answer,) = self.sessions.step([_next_step(walk)])
+    def walk(self, walker: Walker, walks: Sequence[TargetWalk]) -> None:
+        """Make walks, step by step for all of them."""
+        begun = self.sessions.begin([(walk.id, key(walk.question)) for walk in walks])
+        for walk, answer in zip(walks, begun, strict=True):
             walker.take(walk, answer)
-            self.performed += 1 if held else len(walk.calls)
-        if walk.broken is None:
-            self.sessions.end([walk.id])
+        held = self.sessions.connection.welcome.sessions
+        while going := [
+            walk for walk in walks if walk.open and not self.is_over() and walker.choose(walk)
+        ]:
+            answers = self.sessions.step([_next_step(walk) for walk in going])
+            for walk, answer in zip(going, answers, strict=True):
+                walker.take(walk, answer)
+                self.performed += 1 if held else len(walk.calls)
+        self.sessions.end([walk.id for walk in walks if walk.broken is None])
 
     def is_over(self) -> bool:
         """Whether the time is over."""
@@ -141,15 +147,23 @@ def walk_block(
         session.connection, session.deadlines, session.make_nonce(), session.judge.opaque
     )
     steps = _PerformedSteps(sessions, limits.until)
-    for number in numbers:
-        if steps.is_over():
+    for begin in range(0, len(numbers), WALKS_OF_GROUP):
+        if steps.is_over() or (limits.first and walks and walks[-1].deviates):
             break
-        # One after another: each knows what those before it covered, on every target alike.
-        walks.append(_begin(target, plan, number, walker))
-        steps.walk(walker, walks[-1])
-        note(len(walks))
-        if limits.first and walks[-1].deviates:
-            break
+        # Each knows what groups before its own covered, however many sessions a target holds.
+        group = [
+            _begin(target, plan, number, walker)
+            for number in numbers[begin : begin + WALKS_OF_GROUP]
+        ]
+        for some in _split(group, 1 if limits.first else sessions.at_once):
+            if steps.is_over():
+                break
+            walks += some
+            steps.walk(walker, some)
+            note(len(walks))
+            if limits.first and some[0].deviates:
+                break
+        walker.join(group)
     sessions.close()
     if not session.connection.alive:
         start_again(session.connection)
@@ -157,6 +171,11 @@ def walk_block(
     return WalkedBlock(
         judged, walker.coverage, steps.cut, steps.performed, tuple(sessions.take_broken())
     )
+
+
+def _split(walks: Sequence[TargetWalk], size: int) -> Iterator[Sequence[TargetWalk]]:
+    """Walks in parts of at most this size."""
+    return (walks[begin : begin + size] for begin in range(0, len(walks), size))
 
 
 def _make_walker(target: WalkTarget, plan: WalkSettings) -> Walker:
@@ -193,7 +212,8 @@ def _begin(target: WalkTarget, plan: WalkSettings, number: int, walker: Walker) 
     }  # fmt: skip
     return TargetWalk(
         number, f"walk-{plan.seed}-{number}", question, world, walker.reader.begin(), plan.steps,
-        prefix, walker.select_some(number, world),
+        prefix, walker.select_some(chance, world), chance,
+        coverage=WalkCoverage(before=walker.coverage),
     )  # fmt: skip
 
 

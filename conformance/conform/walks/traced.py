@@ -57,8 +57,9 @@ class WalkTraces:
         except Exception as error:
             raise bug_of(self.model, self.question, "", error) from error
         _, relabelled, labels = Labels(self.siblings.opaque).step(None, shown)
-        self.traces = (ModelTrace(state, labels, History((shown,)), key(shown)),)
-        return key(relabelled) == seen
+        text = key(relabelled)
+        self.traces = (ModelTrace(state, labels, History((shown,)), key(shown), text),)
+        return text == seen
 
     def ask(self, operation: str, drawn: Json) -> AllowedCall | None:
         """What the charter allows for a call; None if it has no value in a state that the walk may
@@ -97,20 +98,32 @@ class WalkTraces:
 
     def take(self, allowed_call: AllowedCall, seen: tuple[bytes, bytes]) -> Judged | None:
         """Go on with the outcomes that show what was seen, relabelled; None if there is none."""
-        matching = [item for here in allowed_call.allowed for item in here if item.shown == seen]
-        if not matching:
-            return None
-        traces, ways = list[ModelTrace](), []
-        for item in matching:
-            before = self.traces[item.origin]
-            history = before.history.then(item.outcome.reply, item.observation)
-            trace = ModelTrace(item.outcome.state, item.labels, history, item.texts[1])
+        matching = list[Candidate]()
+        traces, ways = list[ModelTrace](), list[tuple[int, str, int]]()
+        for item in (item for here in allowed_call.allowed for item in here):
+            texts, labels = self._relabel(allowed_call.call.operation, item)
+            if texts != seen:
+                continue
+            matching.append(item)
+            history = self.traces[item.origin].history.then(item.outcome.reply, item.observation)
+            trace = ModelTrace(item.outcome.state, labels, history, item.texts[1], texts[1])
             place = next((at for at, one in enumerate(traces) if _is_same(one, trace)), len(traces))
             if place == len(traces):
                 traces.append(trace)
             ways.append((item.origin, item.outcome.branch, place))
+        if not matching:
+            return None
         self.traces = tuple(traces) if len(traces) <= _MOST_TRACES else ()
         return Judged(True, branches(matching), ways=tuple(ways))
+
+    def _relabel(self, operation: str, item: Candidate) -> tuple[tuple[bytes, bytes], Labels]:
+        """The texts of an outcome, relabelled, and the labels after it. The text of an observation
+        that has not changed is known."""
+        trace = self.traces[item.origin]
+        if item.texts[1] != trace.text:
+            return item.shown, item.labels
+        reply, _, labels = trace.labels.step(item.outcome.reply, None, operation)
+        return (key(reply), trace.seen), labels
 
     def _select_shown(self, observation: Json) -> Json:
         return observation if self.observes is None else project(observation, self.observes)

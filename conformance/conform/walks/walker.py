@@ -21,13 +21,13 @@ from conform.judging.read_result import Malformed
 from conform.judging.relabel import key
 from conform.judging.siblings import ObservedStep, Siblings
 from conform.walks.coverage import WalkCoverage
-from conform.walks.draw import ArgumentDrawer
+from conform.walks.draw import ArgumentDrawer, choose
 from conform.walks.offered import Offered, OfferedWorld
 from conform.walks.places import SeenValues, ValueFinder
 from conform.walks.seen_steps import ReadStep, StepReader, WalkSteps
 from conform.walks.traced import WalkTraces
 
-CANDIDATES = 10
+CANDIDATES = 4
 """Calls that are drawn in each state; the one with the rarest branch is taken."""
 IDLE = 0.5
 """How much a call counts that changes no state, next to one that does."""
@@ -90,6 +90,7 @@ class TargetWalk:
     left: int
     planned: list[Call]
     some: Sequence[str]
+    chance: Random
     calls: list[Call] = field(default_factory=list)
     allowed_call: AllowedCall | None = None
     branch: str = ""
@@ -105,6 +106,8 @@ class TargetWalk:
     shortened: bool = False
     deviates: bool = False
     answer: GrowingAnswer | None = None
+    coverage: WalkCoverage = field(default_factory=WalkCoverage)
+    starts: list[WalkStart] = field(default_factory=list)
 
     @property
     def has_begun(self) -> bool:
@@ -172,14 +175,19 @@ class Walker:
         few = chance.sample([*self.pool], min(3, len(self.pool)))
         return min(few, key=lambda start: self.coverage.rows[(start.branch,)])
 
+    def join(self, walks: Sequence[TargetWalk]) -> None:
+        """Let later walks know what these saw."""
+        for walk in walks:
+            self.coverage.add_all(walk.coverage)
+            self.pool.extend(walk.starts)
+
     def list_offered(self, world: OfferedWorld) -> Sequence[str]:
         """The operations that the target performs and a world offers."""
         offered = world.operations or self.operations
         return [name for name in self.operations if name in offered]
 
-    def select_some(self, number: int, world: OfferedWorld) -> Sequence[str]:
+    def select_some(self, chance: Random, world: OfferedWorld) -> Sequence[str]:
         """The operations that one walk is made of."""
-        chance = Random(f"{self.seed}/{number}/few")
         share, offered = chance.choice(SHARES), self.list_offered(world)
         return [name for name in offered if chance.random() < share] or offered
 
@@ -197,9 +205,7 @@ class Walker:
             walk.open = False
             return False
         walk.left -= 1
-        step = len(walk.calls) + 1
-        chance = Random(f"{self.seed}/{walk.number}/{step}")
-        found = self._draw(walk, chance)
+        found = self._draw(walk)
         for chosen in sorted(found, key=lambda one: -one.rarity):
             if self._has_answer(walk, chosen.call):
                 walk.calls.append(chosen.call)
@@ -233,11 +239,11 @@ class Walker:
     def _note(self, walk: TargetWalk, predicted: Predicted) -> None:
         """Note the branch of the newest call, and what it shows."""
         walk.branch = predicted.branch
-        new = self.coverage.is_new(walk.taken, predicted.branch)
+        new = walk.coverage.is_new(walk.taken, predicted.branch)
         if new and len(walk.calls) <= LONGEST_START:
-            self.pool.append(WalkStart(walk.world, tuple(walk.calls), predicted.branch))
-        self.coverage.add(walk.taken, predicted.branch)
-        self.coverage.add_shown(predicted.branch, predicted.reply, predicted.shown)
+            walk.starts.append(WalkStart(walk.world, tuple(walk.calls), predicted.branch))
+        walk.coverage.add(walk.taken, predicted.branch)
+        walk.coverage.add_shown(predicted.branch, predicted.reply, predicted.shown)
 
     def take(self, walk: TargetWalk, answer: ShownSoFar | AdapterBroken) -> None:
         """Judge the newest step of a walk, or end it."""
@@ -277,7 +283,7 @@ class Walker:
             return walk.traces is not None
         if is_fault(self.reader.value(step.reply)):
             walk.deviates = True
-            self.coverage.add_end(walk.branch)
+            walk.coverage.add_end(walk.branch)
             return False
         try:
             judged = self._judge(walk, number, step)
@@ -288,7 +294,7 @@ class Walker:
         walk.shortened = judged.allowed and not walk.states
         branch = judged.branches[0] if len(judged.branches) == 1 else walk.branch
         if branch != walk.branch and number == len(walk.calls):
-            self.coverage.add(walk.taken, branch)
+            walk.coverage.add(walk.taken, branch)
         walk.taken = (*walk.taken, branch)[-2:]
         return bool(walk.states)
 
@@ -326,16 +332,17 @@ class Walker:
         assert followed is not None
         return followed.ask(str(call["operation"]), call["args"])
 
-    def _draw(self, walk: TargetWalk, chance: Random) -> list[DrawnCall]:
+    def _draw(self, walk: TargetWalk) -> list[DrawnCall]:
         """Calls with a value in the state that was observed."""
+        chance = walk.chance
         drawer = ArgumentDrawer(self.offered, walk.world, walk.values, chance)
         found: list[DrawnCall] = []
         few, offered = walk.some, self.list_offered(walk.world)
         if chance.random() < READS:
-            few = [name for name in offered if name not in self.coverage.moving] or few
+            few = [name for name in offered if not walk.coverage.can_move(name)] or few
         known: dict[tuple[str, bytes], DrawnCall | None] = {}
         for number in range(_DRAWS if offered else 0):
-            operation = chance.choice(few if number < _DRAWS // 2 else offered)
+            operation = choose(chance, few if number < _DRAWS // 2 else offered)
             args = drawer.draw(operation)
             name = (operation, key(args))
             if name not in known:
@@ -349,16 +356,16 @@ class Walker:
 
     def _weigh(self, walk: TargetWalk, call: Call) -> DrawnCall | None:
         """A call and how rare what it does is; None if it has no value."""
-        allowed_call = self._ask(walk, call)
+        allowed_call, coverage = self._ask(walk, call), walk.coverage
         predicted = self._predict(walk, allowed_call) if allowed_call else None
         if allowed_call is None or predicted is None:
             return None
         if predicted.moves:
-            self.coverage.moving.add(allowed_call.call.operation)
-        rarity = self.coverage.measure(walk.taken, predicted.branch)
-        rarity += self.coverage.measure_shown(predicted.branch, predicted.reply, predicted.shown)
+            coverage.moving.add(allowed_call.call.operation)
+        rarity = coverage.measure(walk.taken, predicted.branch)
+        rarity += coverage.measure_shown(predicted.branch, predicted.reply, predicted.shown)
         rarity *= 1.0 if predicted.moves else IDLE
-        rarity /= 1 + self.coverage.ends[predicted.branch]
+        rarity /= 1 + coverage.measure_ends(predicted.branch)
         return DrawnCall(call, allowed_call, predicted, rarity)
 
     def _predict(self, walk: TargetWalk, allowed_call: AllowedCall) -> Predicted | None:
