@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from charter.formats.adapter import Results, Welcome
 from charter.formats.target import DEADLINES, Deadlines
@@ -29,8 +29,7 @@ class AdapterStart:
     expect: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class SentQuestion:
+class SentQuestion(NamedTuple):
     """A question that is sent: `text` is its canonical JSON."""
 
     id: str

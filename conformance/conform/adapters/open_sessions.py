@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import NamedTuple
 
 import orjson
 
@@ -31,8 +32,7 @@ from conform.adapters.session import BATCH, BrokenBatch, Patience, start_again
 from conform.judging.read_result import BatchTexts, Malformed, ResultReader
 
 
-@dataclass(frozen=True, slots=True)
-class NextStep:
+class NextStep(NamedTuple):
     """One operation of the session `id`; `args` with references to what the session showed."""
 
     id: str

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from charter.formats.canonical import Json
 from charter.formats.labels import Labels
@@ -15,8 +16,7 @@ from conform.judging.never_issued import WishPlace
 from conform.judging.relabel import key
 
 
-@dataclass(frozen=True, slots=True)
-class Relabelled:
+class Relabelled(NamedTuple):
     """A reply and an observation, relabelled, with their texts and the labels after the step."""
 
     reply: Json
@@ -77,8 +77,7 @@ class SeenStep:
         return self.shows.labels if self.has_new else self.step.before
 
 
-@dataclass(frozen=True, slots=True)
-class Candidate:
+class Candidate(NamedTuple):
     """An outcome of a model from one of the possible states (the one at `origin`): the observation
     that a target would show, and the texts of reply and observation."""
 
@@ -176,8 +175,7 @@ class Judged:
     ways: tuple[tuple[int, str, int], ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class AllowedCall:
+class AllowedCall(NamedTuple):
     """A call, and what the charter allows for it from each of the possible states. `wished` are the
     values in it that were never issued."""
 

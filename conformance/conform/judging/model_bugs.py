@@ -7,6 +7,7 @@ of any type, and no rule needs to have a value for them.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from charter.formats.canonical import Json
 from charter.formats.resolve import History, Unresolved, resolve
@@ -14,8 +15,7 @@ from conform.judging.model import JudgeModel, World, can_fail, fails
 from conform.judging.never_issued import NeverIssued
 
 
-@dataclass(frozen=True, slots=True)
-class ModelCall:
+class ModelCall(NamedTuple):
     """An operation that a model is asked for; `asked` are the arguments of the question, with
     references, `args` those without."""
 

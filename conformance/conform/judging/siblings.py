@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from charter.formats.canonical import Json
 from charter.formats.labels import Labels
@@ -20,8 +21,7 @@ _StepKey = tuple[str, bytes, bytes, bytes]
 """An operation, its arguments, the reply and the observation."""
 
 
-@dataclass(frozen=True, slots=True)
-class ObservedStep:
+class ObservedStep(NamedTuple):
     """One observed step, raw; `args` are those of the question, with references. `texts` are those
     of reply and observation, if they are known, as is whether all opaque values are old ones."""
 

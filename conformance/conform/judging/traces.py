@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from charter.formats.canonical import Json
 from charter.formats.labels import Labels
@@ -15,8 +16,7 @@ from conform.judging.read_result import project
 from conform.judging.relabel import key
 
 
-@dataclass(frozen=True, slots=True)
-class ModelTrace:
+class ModelTrace(NamedTuple):
     """A trace of a model: its last state, its labels, and what it showed, raw. If they are known,
     `text` is that of the newest observation, and `seen` is that, relabelled."""
 
@@ -27,8 +27,7 @@ class ModelTrace:
     seen: bytes = b""
 
 
-@dataclass(frozen=True, slots=True)
-class ModelStep:
+class ModelStep(NamedTuple):
     """An outcome of an operation: its branch, the relabelled reply and observation, and the trace
     that it leads to."""
 

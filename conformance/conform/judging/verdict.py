@@ -113,7 +113,7 @@ def assess_allowed(
     relabelled = judge.reader.read(result, batch, judge.operations(item.question))
     if relabelled.images:
         return None
-    return _add_images(_conclude_allowed(item, relabelled, taken), item, result, batch, judge)
+    return _add_images(conclude_allowed(item, relabelled, taken), item, result, batch, judge)
 
 
 def _add_images(
@@ -136,7 +136,7 @@ def _compare(
         if judge.observes is None and result.status is Status.OK and not relabelled.images:
             taken: list[str] | None = orjson.loads(item.ways).get(relabelled.behaviour)
             if taken is not None:
-                return _conclude_allowed(item, relabelled, taken)
+                return conclude_allowed(item, relabelled, taken)
         answer: AnswerJson = orjson.loads(item.answer)
         track = judge.track(answer, result, relabelled, operations)
     except Malformed as error:
@@ -190,10 +190,10 @@ def _false_claim(item: VectorItem, result: Result, batch: BatchTexts) -> str:
     return resolves(orjson.loads(item.question), result, batch)
 
 
-def _conclude_allowed(
+def conclude_allowed(
     item: VectorItem, relabelled: RelabelledSteps, taken: Sequence[str]
 ) -> Assessment:
-    """The run has one of the few behaviours that the answer allows."""
+    """The assessment of a run that is allowed, by these branches, and shows no image."""
     missed = _list_missed(item.why, taken)
     kind = Kind.INCONCLUSIVE if missed else Kind.CONFORMS
     detail = f"not taken: {', '.join(missed)}" if missed else ""
@@ -378,7 +378,7 @@ class _DivergingVector:
             assert follower is not None
             step = self._raw(number)
             try:
-                failed = replace(step, reply=image, observation=None, texts=None)
+                failed = step._replace(reply=image, observation=None, texts=None)
                 names |= set(list_failing(follower, failed))
                 follower.step(step)
             except CannotFollow:

@@ -14,6 +14,7 @@ from charter.formats import canonical
 from charter.formats.canonical import Json
 from charter.formats.reading import own_calls, own_object
 from charter.formats.run_description import WalkSettings
+from charter.formats.target import IMAGE
 from charter.formats.types import JudgedTypes
 from charter.formats.vector import concrete_ids
 from charter.formats.verdict import Kind, Verdict
@@ -24,7 +25,13 @@ from conform.judging.automaton import Judge
 from conform.judging.model import JudgeModel, world_of
 from conform.judging.relabel import key
 from conform.judging.siblings import Siblings
-from conform.judging.verdict import Assessment, VectorItem, assess, assess_allowed
+from conform.judging.verdict import (
+    Assessment,
+    VectorItem,
+    assess,
+    assess_allowed,
+    conclude_allowed,
+)
 from conform.walks.coverage import WalkCoverage
 from conform.walks.offered import OfferedWorld, choose_worlds, read_offered
 from conform.walks.places import ValueFinder
@@ -271,6 +278,9 @@ def _judge_one(target: WalkTarget, seed: int, walk: TargetWalk) -> tuple[VectorI
     if branches is not None and not is_kept_anyway(walk.number):
         assert walk.last is not None
         item = _make_item(walk, seed)
+        read = walk.read.read(walk.last)
+        if read is not None and IMAGE not in judge.offers:
+            return item, conclude_allowed(item, read, branches)
         allowed = assess_allowed(item, walk.last.result, batch, judge, branches)
         if allowed is not None:
             return item, allowed

@@ -22,7 +22,10 @@ class WalkCoverage:
 
     def measure(self, before: tuple[str, ...], branch: str) -> float:
         """How rare a branch is after others: 3.0 if it, the pair and the triple are new."""
-        return sum(1 / (1 + self.count_row(row)) for row in _rows(before, branch))
+        rarity = 0.0
+        for row in _rows(before, branch):
+            rarity += 1 / (1 + self.count_row(row))
+        return rarity
 
     def count_row(self, row: tuple[str, ...]) -> int:
         """How often these branches were taken in a row."""
@@ -76,5 +79,7 @@ class WalkCoverage:
 
 
 def _rows(before: tuple[str, ...], branch: str) -> tuple[tuple[str, ...], ...]:
-    row = (*before, branch)
-    return tuple(row[-length:] for length in (1, 2, 3) if len(row) >= length)
+    """The branch, the pair, and the triple that end with it; `before` are two branches at most."""
+    if len(before) < 2:
+        return ((branch,), (*before, branch)) if before else ((branch,),)
+    return (branch,), (before[1], branch), (*before, branch)

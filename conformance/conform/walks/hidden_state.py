@@ -189,7 +189,7 @@ class HiddenStateSearch:
             distinct.pop(text(right[name]), None)
             for value in [*distinct.values()][:VALUES_MAX]:
                 state = self.model.decode({**right, name: value}, *world_of(question))
-                yield WrongHiddenState(0, name, replace(last.after, state=state))
+                yield WrongHiddenState(0, name, last.after._replace(state=state))
 
     def _list_others(
         self, question: Mapping[str, Json], before: _SuffixPlace, call: Call

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 import orjson
 
@@ -32,8 +33,7 @@ class ShownValue:
     keys: frozenset[str]
 
 
-@dataclass(frozen=True, slots=True)
-class SeenPlace:
+class SeenPlace(NamedTuple):
     """A value at a place that a reference can name."""
 
     shown: ShownValue
@@ -91,8 +91,7 @@ def _name(numbers: Iterator[tuple[Path, str, Json]]) -> Iterator[ShownValue]:
             yield ShownValue(kind, value, path, frozenset(str(part) for part in path))
 
 
-@dataclass(frozen=True, slots=True)
-class CounterPlaces:
+class CounterPlaces(NamedTuple):
     """Where the values of a counter are, each value once: in the newest step under the most of some
     elements, elsewhere in it, and in older steps. `are_named`: those that fit are under one."""
 

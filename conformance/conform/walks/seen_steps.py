@@ -8,9 +8,10 @@ alike, and the cache of a follower holds.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
+from typing import NamedTuple
 
 import orjson
 
@@ -19,8 +20,8 @@ from charter.formats.canonical import Json
 from charter.formats.status import Status
 from conform.adapters.open_sessions import ShownSoFar
 from conform.judging.automaton import Judge
-from conform.judging.read_result import BatchTexts, operation_at
-from conform.judging.relabel import RelabelPlace
+from conform.judging.read_result import BatchTexts, RelabelledSteps
+from conform.judging.relabel import RelabelPlace, behaviour_digest
 
 _LABEL = re.compile(rb'"#([0-9.]+)"')
 _SCALE = 1 << 30
@@ -28,13 +29,13 @@ _SCALE = 1 << 30
 _MEMORY = 20_000
 
 
-@dataclass(frozen=True, slots=True)
-class ReadStep:
-    """A step of a walk: the texts of its reply and observation, relabelled, and whether all opaque
-    values in them are old ones."""
+class ReadStep(NamedTuple):
+    """A step of a walk: the texts of its reply and observation, relabelled, with their digest, and
+    whether all opaque values in them are old ones."""
 
     reply: bytes
     observation: bytes
+    digest: bytes
     is_old: bool
 
     @property
@@ -76,26 +77,36 @@ class WalkSteps:
     steps: list[ReadStep] = field(default_factory=list)
     fault: bool = False
 
-    def take(self, answer: ShownSoFar, operations: Sequence[str]) -> int:
-        """Read the newest steps, or all again if they were repeated. Returns how many of the first
-        steps are as they were. Raises `Malformed`."""
+    def take(self, answer: ShownSoFar, calls: Sequence[Mapping[str, Json]]) -> int:
+        """Read the newest steps of these calls, or all again if they were repeated. Returns how
+        many of the first steps are as they were. Raises `Malformed`."""
         before = [*self.steps]
         if answer.repeated or len(answer.result.steps) < len(before):
             self.place, self.batch = self.judge.reader.begin(), BatchTexts()
             self.steps, self.fault = [], False
         self.batch.extend(answer.results, self.judge.observes)
         for number in range(len(self.steps), len(answer.result.steps)):
-            operation = operation_at(operations, number)
+            asked = 0 < number <= len(calls)
+            operation = str(calls[number - 1]["operation"]) if asked else ""
             found = self.judge.reader.go_on(
                 self.place, answer.result, number, self.batch, operation
             )
             if found is None:
                 self.fault = True
                 break
-            reply, observation, place, _ = found
-            self.steps.append(ReadStep(reply, observation, place is self.place))
+            reply, observation, place, digest = found
+            self.steps.append(ReadStep(reply, observation, digest, place is self.place))
             self.place = place
         return len(before) if self.steps[: len(before)] == before else 0
+
+    def read(self, answer: ShownSoFar) -> RelabelledSteps | None:
+        """All steps of a walk without a fault; None if the target shows images."""
+        if any(image >= 0 for _, _, image in answer.result.steps):
+            return None
+        behaviour = behaviour_digest(step.digest for step in self.steps)
+        replies = tuple(step.reply for step in self.steps)
+        states = tuple(step.observation for step in self.steps)
+        return RelabelledSteps(replies, states, (), False, behaviour)
 
     def is_whole(self, answer: ShownSoFar, calls: int) -> bool:
         """Whether the steps are those of so many calls, and nothing else came."""

@@ -8,6 +8,7 @@ from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from random import Random
+from typing import NamedTuple
 
 from charter.formats.adapter import is_fault
 from charter.formats.canonical import Json
@@ -45,12 +46,15 @@ OPAQUE = re.compile(r'"[@~][^"]*"')
 """An opaque value in JSON."""
 _DRAWS = 60
 """The most draws for the candidates of a state; some have no value."""
+_DRAWS_OF_FEW = 12
+"""So many of these are of the operations that the walk is made of."""
+_TEXTS_MAX = 20_000
+"""Texts in a full cache."""
 
 Call = dict[str, Json]
 
 
-@dataclass(frozen=True, slots=True)
-class Predicted:
+class Predicted(NamedTuple):
     """What the model does with a call: the first of its branches, the reply and what is observed
     after it, both without the opaque values, and whether the state changes."""
 
@@ -60,8 +64,7 @@ class Predicted:
     moves: bool
 
 
-@dataclass(frozen=True, slots=True)
-class DrawnCall:
+class DrawnCall(NamedTuple):
     """A call, and what the model does with it."""
 
     call: Call
@@ -158,7 +161,8 @@ class WalkStart:
 
 @dataclass(slots=True)
 class Walker:
-    """What the walks of a block share. `pool` are the newest operations that saw something new."""
+    """What the walks of a block share. `pool` are the newest operations that saw something new,
+    `masked` texts without their opaque values."""
 
     siblings: Siblings
     offered: Offered
@@ -169,6 +173,7 @@ class Walker:
     seed: int
     coverage: WalkCoverage = field(default_factory=WalkCoverage)
     pool: deque[WalkStart] = field(default_factory=lambda: deque(maxlen=POOL))
+    masked: dict[bytes, str] = field(default_factory=dict)
 
     def select_start(self, chance: Random) -> WalkStart:
         """Out of a few of the pool the one whose last branch was taken least often."""
@@ -252,9 +257,8 @@ class Walker:
             return
         walk.last = answer
         walk.varies |= answer.varies
-        operations = [str(call["operation"]) for call in walk.calls]
         try:
-            before = walk.read.take(answer, operations)
+            before = walk.read.take(answer, walk.calls)
         except Malformed:
             walk.open, walk.traces = False, None
             return
@@ -342,7 +346,7 @@ class Walker:
             few = [name for name in offered if not walk.coverage.can_move(name)] or few
         known: dict[tuple[str, bytes], DrawnCall | None] = {}
         for number in range(_DRAWS if offered else 0):
-            operation = choose(chance, few if number < _DRAWS // 2 else offered)
+            operation = choose(chance, few if number < _DRAWS_OF_FEW else offered)
             args = drawer.draw(operation)
             name = (operation, key(args))
             if name not in known:
@@ -378,13 +382,18 @@ class Walker:
         reply, shown = first.texts
         if self.reader.judge.observes is not None:
             shown = key(self.siblings.charter.observe(first.outcome.state))
-        moves = any(item.outcome.state != states[item.origin] for item in found)
-        return Predicted(first.outcome.branch, _mask(reply), _mask(shown), moves)
+        pairs = ((item.outcome.state, states[item.origin]) for item in found)
+        moves = any(after is not before and after != before for after, before in pairs)
+        return Predicted(first.outcome.branch, self._mask(reply), self._mask(shown), moves)
 
-
-def _mask(text: bytes) -> str:
-    """A text without its opaque values."""
-    return OPAQUE.sub('"@"', text.decode())
+    def _mask(self, text: bytes) -> str:
+        """A text without its opaque values."""
+        found = self.masked.get(text)
+        if found is None:
+            if len(self.masked) > _TEXTS_MAX:
+                self.masked.clear()
+            found = self.masked[text] = OPAQUE.sub('"@"', text.decode())
+        return found
 
 
 def find_branches(steps: Sequence[Judged]) -> list[str]:
