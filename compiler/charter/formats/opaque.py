@@ -184,7 +184,10 @@ class _Map:
 
     def change(self, value: Json, change: Change) -> Json:
         if isinstance(value, dict):
-            return change_fields(value, ((name, self.values) for name in sorted(value)), change)
+            held = self.values
+            if held is None:
+                return value
+            return {**value, **{name: held.change(value[name], change) for name in sorted(value)}}
         if not isinstance(value, list):
             return value
         changed: list[Json] = [self._pair(pair, change) for pair in value]

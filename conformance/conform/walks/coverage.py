@@ -29,7 +29,7 @@ class WalkCoverage:
 
     def count_row(self, row: tuple[str, ...]) -> int:
         """How often these branches were taken in a row."""
-        return self.rows[row] + (self.before.rows[row] if self.before else 0)
+        return self.rows.get(row, 0) + (self.before.rows.get(row, 0) if self.before else 0)
 
     def is_new(self, before: tuple[str, ...], branch: str) -> bool:
         """Whether a branch was never taken right after another one."""
@@ -37,15 +37,15 @@ class WalkCoverage:
 
     def measure_shown(self, branch: str, reply: str, shown: str) -> float:
         """How rare a reply of a branch and the observation after it are: 3.0 if both are new."""
-        replied, seen = self.replies[branch, reply], self.shown[shown]
+        replied, seen = self.replies.get((branch, reply), 0), self.shown.get(shown, 0)
         if self.before:
-            replied += self.before.replies[branch, reply]
-            seen += self.before.shown[shown]
+            replied += self.before.replies.get((branch, reply), 0)
+            seen += self.before.shown.get(shown, 0)
         return 1 / (1 + replied) + 2 / (1 + seen)
 
     def measure_ends(self, branch: str) -> int:
         """How often the target failed at a branch."""
-        return self.ends[branch] + (self.before.ends[branch] if self.before else 0)
+        return self.ends.get(branch, 0) + (self.before.ends.get(branch, 0) if self.before else 0)
 
     def can_move(self, operation: str) -> bool:
         """Whether an operation changed a state."""

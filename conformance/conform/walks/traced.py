@@ -47,7 +47,7 @@ class WalkTraces:
     @property
     def states(self) -> tuple[object, ...]:
         """The states that the walk may be in."""
-        return tuple(trace.state for trace in self.traces)
+        return tuple([trace.state for trace in self.traces])
 
     def begin(self, seen: bytes) -> bool:
         """Begin in the first state; whether that is what was seen. Raises `ModelBug`."""
