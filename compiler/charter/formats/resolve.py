@@ -126,9 +126,9 @@ def _show(path: Sequence[Json], in_reply: bool) -> str:
 
 def _resolve(value: Json, history: History, never_issued: NeverIssued, path: Path) -> Json:
     if isinstance(value, dict):
-        if is_reference(value):
+        if "ref" in value and is_reference(value):
             return look_up(value, history)
-        if is_never_issued(value):
+        if "never_issued" in value and is_never_issued(value):
             return never_issued(path)
         return {
             key: _resolve(item, history, never_issued, (*path, key))

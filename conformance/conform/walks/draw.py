@@ -56,19 +56,19 @@ class ArgumentDrawer:
 
     def draw_counter(self, name: str, chosen: bool, elements: Elements) -> Json:
         """A counter; `chosen`: implementations choose its values."""
-        places, chance = self.seen.find_places(name, elements), self.chance
-        if places.fitting and not (self.foreign and chance.random() < 0.5):
-            return choose(chance, places.fitting).refer()
+        fitting, chance = self.seen.find_fitting(name, elements).places, self.chance
+        if fitting and not (self.foreign and chance.random() < 0.5):
+            return choose(chance, fitting).refer()
         self.foreign = False
-        kinds = [kind for kind in (places.others, places.older) if kind]
+        kinds = self.seen.list_foreign(name, elements)
         position = choose(chance, range(len(kinds) + 1))
         if position < len(kinds):
             return choose(chance, kinds[position]).refer()
         if chosen:
             return {"never_issued": True}
-        if not places.fitting:
+        if not fitting:
             return choose(chance, (0, 1))
-        place = choose(chance, places.fitting)  # a number next to one that is shown
+        place = choose(chance, fitting)  # a number next to one that is shown
         value = place.shown.value
         fewer = isinstance(value, int) and value > 0
         return place.refer(choose(chance, (1, -1)) if fewer else 1)
@@ -234,7 +234,7 @@ def _plan_shown(offered: Offered, kind: DeclaredType) -> Plan:
     name, _ = counter
 
     def draw(drawer: ArgumentDrawer, elements: Elements) -> Json:
-        places = drawer.seen.find_places(name, elements)
-        return draw_value(drawer, elements) if places.are_named else None
+        fitting = drawer.seen.find_fitting(name, elements)
+        return draw_value(drawer, elements) if fitting.are_named else None
 
     return draw

@@ -91,13 +91,11 @@ def _name(numbers: Iterator[tuple[Path, str, Json]]) -> Iterator[ShownValue]:
             yield ShownValue(kind, value, path, frozenset(str(part) for part in path))
 
 
-class CounterPlaces(NamedTuple):
-    """Where the values of a counter are, each value once: in the newest step under the most of some
-    elements, elsewhere in it, and in older steps. `are_named`: those that fit are under one."""
+class FittingPlaces(NamedTuple):
+    """Where values of a counter are in the newest step, each value once, under the most of some
+    elements. `are_named`: under one of them at least."""
 
-    fitting: Sequence[SeenPlace]
-    others: Sequence[SeenPlace]
-    older: Sequence[SeenPlace]
+    places: Sequence[SeenPlace]
     are_named: bool
 
 
@@ -108,7 +106,7 @@ class SeenValues:
 
     current: Mapping[str, Sequence[SeenPlace]] = field(default_factory=dict)
     older: dict[str, dict[str, SeenPlace]] = field(default_factory=dict)
-    found: dict[tuple[str, frozenset[str]], CounterPlaces] = field(default_factory=dict)
+    found: dict[tuple[str, frozenset[str]], FittingPlaces] = field(default_factory=dict)
 
     def add(
         self, step: int, observed: Sequence[ShownValue], replied: Sequence[ShownValue] = ()
@@ -132,21 +130,32 @@ class SeenValues:
         self.current = found
         self.found.clear()
 
-    def find_places(self, kind: str, elements: frozenset[str]) -> CounterPlaces:
-        """The places of a counter for arguments that name these elements."""
+    def find_fitting(self, kind: str, elements: frozenset[str]) -> FittingPlaces:
+        """The places of a counter that fit arguments which name these elements."""
         found = self.found.get((kind, elements))
         if found is None:
-            current = self.current.get(kind, ())
-            counts = [len(place.shown.keys & elements) for place in current]
-            most = max(counts, default=0)
-            pairs = [*zip(counts, current, strict=True)]
-            found = self.found[kind, elements] = CounterPlaces(
-                _list_distinct(place for count, place in pairs if count == most),
-                _list_distinct(place for count, place in pairs if count != most),
-                self._list_older(kind),
-                most > 0,
-            )
+            places, most = self._select_fitting(kind, elements)
+            found = FittingPlaces(_list_distinct(places), most > 0)
+            self.found[kind, elements] = found
         return found
+
+    def list_foreign(self, kind: str, elements: frozenset[str]) -> list[Sequence[SeenPlace]]:
+        """The other places in the newest step, and those of older values: each value once, each
+        list only if it has any."""
+        fitting, _ = self._select_fitting(kind, elements)
+        others = [place for place in self.current.get(kind, ()) if place not in fitting]
+        return [places for places in (_list_distinct(others), self._list_older(kind)) if places]
+
+    def _select_fitting(self, kind: str, elements: frozenset[str]) -> tuple[list[SeenPlace], int]:
+        """The places under the most of these elements, and how many they are."""
+        fitting, most = list[SeenPlace](), 0
+        for place in self.current.get(kind, ()):
+            count = len(place.shown.keys & elements)
+            if count > most:
+                fitting, most = [], count
+            if count == most:
+                fitting.append(place)
+        return fitting, most
 
     def _list_older(self, kind: str) -> list[SeenPlace]:
         """Values of a type that the newest step does not show."""
