@@ -30,15 +30,16 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class SuiteRequest:
-    """Which suite to make: of a component (the first, if "") in a variant, `smoke`, `standard` or
-    `full`, of one `instance` or all (""), into the folder `out` (None: build/suites/..., and the
-    counts of a full suite of all instances go into generated/). With `search` new questions are
-    searched for first, in instances with at most `most` states (0: in all)."""
+    """Which suite to make: of a component (the first, if "") in a variant, `smoke`, `cover`,
+    `standard` or `full`, of one `instance` or all (""), into the folder `out` (None:
+    build/suites/..., and the counts of a full suite of all instances go into generated/). With
+    `search` new questions are searched for first, in instances with at most `most` states (0: in
+    all)."""
 
     charter: Path
     variant: str = ""
     component: str = ""
-    profile: Literal["smoke", "standard", "full"] = "smoke"
+    profile: Literal["smoke", "cover", "standard", "full"] = "smoke"
     search: bool = False
     out: Path | None = None
     most: int = 0
@@ -58,6 +59,7 @@ class MadeSuite:
     left_out: instances that the search left out, with the number of states that they exceed.
     looked: whether there was a search at all.
     pairs: whether each branch is taken right after each other one, in words.
+    cover: how far a state cover goes, in words; "" of other profiles.
     broken, errors: what of the charter was left out since it has errors, and these."""
 
     manifest: Manifest
@@ -72,6 +74,7 @@ class MadeSuite:
     left_out: Mapping[str, int]
     looked: bool
     pairs: str
+    cover: str = ""
     broken: tuple[BrokenDeclaration, ...] = ()
     errors: tuple[Diagnostic, ...] = ()
 
@@ -88,6 +91,7 @@ class MadeSuite:
             "new": [*self.new],
             "looked": self.looked,
             "pairs": self.pairs,
+            **({"cover": self.cover} if self.cover else {}),
             "left_out": {**self.left_out},
         }
 
@@ -145,6 +149,7 @@ def make_suite(
         subject.found.still_left_out(model, component),
         bool(subject.found.rules),
         subject.found.pairs,
+        made.cover,
         rest.broken if rest else (),
         rest.errors if rest else (),
     )

@@ -29,6 +29,9 @@ OF_SMALL_SUITE = frozenset(
 )
 """Counts of a manifest that are about the small suite in a full one, too."""
 
+COVER_STATES = "cover_states"
+"""The count of a manifest that only a suite with a state cover has: the states of its instance."""
+
 SMALL_SUITE = "the small suite"
 """How a small suite is called in a verdict."""
 

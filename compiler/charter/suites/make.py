@@ -1,6 +1,7 @@
-"""Makes the three profiles of a suite. `smoke` is small, takes seconds and is committed in
-generated/; `standard` adds triples of operations, and variables that are set again; `full` adds to
-the small one all transitions of the explored instances, paths and walks."""
+"""Makes the four profiles of a suite. `smoke` is small, takes seconds and is committed in
+generated/; `cover` adds what only answers in each state of an instance; `standard` adds triples of
+operations, and variables that are set again; `full` adds to the small one all transitions of the
+explored instances, paths and walks."""
 
 from __future__ import annotations
 
@@ -27,10 +28,11 @@ from charter.suites.smoke import smoke
 from charter.suites.standard.make_standard import make_standard
 from charter.suites.standard.selected import list_offered, select_instance
 from charter.suites.subject import Subject, overlays_in, rename_sources, subject
+from charter.suites.touring.state_cover import StateCover, cover_states
 from charter.suites.vector_texts import VectorRecord, merge
 from charter.suites.write_suite import conclude, write_records
 
-Profile = Literal["smoke", "standard", "full"]
+Profile = Literal["smoke", "cover", "standard", "full"]
 
 LEDGER = "ledger.md"
 
@@ -42,7 +44,8 @@ _LEFT_BEHIND = frozenset({_UNFINISHED, f".{LINES}.part", f".{MANIFEST}.part"})
 class Made:
     """A written suite, with `refused` vectors by reason, and the digest of the `small` one that is
     part of it. `left` has the open obligations, each with its bound and reason; `failed` the
-    failing scenarios, `unasked` those that are no question."""
+    failing scenarios, `unasked` those that are no question. `cover` says in words how far a
+    state cover goes."""
 
     manifest: Manifest
     small: str
@@ -50,6 +53,7 @@ class Made:
     left: dict[str, str]
     failed: tuple[str, ...]
     unasked: Mapping[str, str]
+    cover: str = ""
 
 
 def open_subject(charter: Path, sources: Sequence[Source], variant: str, component: str) -> Subject:
@@ -158,8 +162,8 @@ def exhaust(
 def make(
     of: Subject, profile: Profile, folder: Path, progress: Progress, instance: str = ""
 ) -> Made:
-    """Write a suite into `folder`, of one instance alone or of all (""). A standard suite has its
-    ledger with it. Raises Missing."""
+    """Write a suite into `folder`, of one instance alone or of all (""). One with a state cover, or
+    a standard one, has its ledger with it. Raises Missing."""
     of = select_instance(of, instance) if instance else of
     small = smoke(of)
     records = in_order(VectorRecord.of(entry.vector) for entry in small.entries)
@@ -168,15 +172,19 @@ def make(
     if profile == "smoke":
         manifest = write_records(folder, records, of.manifest(small.counts()))
         return Made(manifest, manifest.digest, {}, left, small.failed, small.unasked)
-    if profile == "standard":
-        added = make_standard(of.model, of.component, list_offered(of, instance), progress)
+    if profile in ("cover", "standard"):
+        instances = list_offered(of, instance)
+        add = cover_states if profile == "cover" else make_standard
+        added = add(of.model, of.component, instances, progress)
         more = in_order(map(VectorRecord.of, added.vectors))
         about = of.manifest({**small.counts(), **added.counts()})
         manifest = write_records(folder, in_order((*records, *more)), about)
         ledger = small.ledger.markdown(of.title) + added.markdown()
         (folder / LEDGER).write_text(ledger, encoding="utf-8", newline="\n")
-        refused = dict(added.refused)
-        return Made(manifest, manifest.digest, refused, left, small.failed, small.unasked)
+        made = Made(
+            manifest, manifest.digest, dict(added.refused), left, small.failed, small.unasked
+        )
+        return replace(made, cover=added.tell() if isinstance(added, StateCover) else "")
     lines = [record.digest_line() for record in records]
     digest = conclude(of.manifest(small.counts()), lines).digest
     with _scratch(folder) as scratch:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from charter.formats.canonical import Json
 from charter.formats.reading import mapping, own_number
-from charter.formats.suite import SMALL_SUITE, Manifest
+from charter.formats.suite import COVER_STATES, SMALL_SUITE, Manifest
 from charter.formats.verdict import JUDGED, Kind
 from conform.runs.judged_rows import of_kinds
 from conform.runs.not_compared import (
@@ -37,6 +37,8 @@ from conform.storage.arrow import pa
 from conform.storage.bucket_store import RunFolder
 from conform.suites.cache import Suite
 
+COVERED_SUITE = "the small suite with a state cover"
+"""How a suite is called that has a state cover besides the small one."""
 STANDARD_SUITE = "a standard suite"
 """How a suite is called that has triples of operations besides the small one."""
 ANOTHER_SMALL_SUITE = "a small suite that no `conform generate` made"
@@ -102,6 +104,7 @@ class Extent:
             "small_suite": bool(self.small),
             "generated_suite": self.small != ANOTHER_SMALL_SUITE,
             **({"standard_suite": True} if self.small == STANDARD_SUITE else {}),
+            **({"state_cover": True} if self.small == COVERED_SUITE else {}),
         }
 
 
@@ -109,7 +112,8 @@ def read_extent(summary: Mapping[str, Json]) -> Extent:
     """What summary.json says; runs of earlier versions say less."""
     counted = mapping(summary.get("verdicts"))
     judged = sum(own_number(counted.get(kind, 0)) for kind in JUDGED)
-    named = STANDARD_SUITE if summary.get("standard_suite") else SMALL_SUITE
+    named = COVERED_SUITE if summary.get("state_cover") else SMALL_SUITE
+    named = STANDARD_SUITE if summary.get("standard_suite") else named
     small = named if summary.get("small_suite") else ""
     another = summary.get("generated_suite") is False
     return Extent(
@@ -153,6 +157,8 @@ def small_suite(manifest: Manifest) -> str:
         return ""
     if "triples" in manifest.counts:
         return STANDARD_SUITE
+    if COVER_STATES in manifest.counts:
+        return COVERED_SUITE
     book = ledger_of(manifest)
     is_own = book is None or book.suite in ("", manifest.digest)
     return SMALL_SUITE if is_own else ANOTHER_SMALL_SUITE

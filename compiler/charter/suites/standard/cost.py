@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from charter.analysis.environment import Arguments
 from charter.core import nodes as n
 from charter.explore.model_checker import CannotExplore, ExploreOptions
 from charter.explore.select import explore
+from charter.semantics.machine import Machine
 from charter.suites.explored import ARRIVALS
 from charter.suites.look_alikes import MOST_ACTS
 from charter.suites.parts import WALKS as WALKS_OF_FULL
@@ -14,8 +16,9 @@ from charter.suites.planning.random_walks import LONGEST
 from charter.suites.proofs import list_searched
 from charter.suites.standard.hunt import STEPS, STEPS_AGAIN, TRIES, WALKS, WALKS_AGAIN
 from charter.suites.standard.selected import list_offered
-from charter.suites.standard.wanted import Wanted
+from charter.suites.standard.wanted import Wanted, list_answering
 from charter.suites.subject import Subject
+from charter.suites.touring.state_cover import STATES_MAX
 
 TRIED_SECONDS = 50e-6
 """How long it takes to try an operation in a state of a walk, on a usual processor."""
@@ -38,8 +41,14 @@ def estimate_cost(about: Subject, profile: str, instance: str = "") -> Cost:
     asked = [one for one in about.found.asked if instance in ("", one.instance)]
     vectors = len(asked) + len(about.model.scenarios)
     operations = sum(len(one.question.operations) for one in asked)
-    tried = 0
+    tried, name = 0, about.component.name
     chosen = list_offered(about, instance)
+    if profile == "cover" and list_answering(about.model, about.component):
+        searched = [one for one in list_searched(about.model, name) if one in chosen]
+        explored = [_count_covered(about, one) for one in searched]
+        several, calls = min((one for one in explored if one[0]), default=(0, 0))
+        vectors += several
+        operations += calls
     if profile == "standard":
         wanted = Wanted.of(about.model, about.component)
         vectors += len(wanted.triples) + len(wanted.variables)
@@ -47,7 +56,7 @@ def estimate_cost(about: Subject, profile: str, instance: str = "") -> Cost:
         steps = WALKS * STEPS + WALKS_AGAIN * STEPS_AGAIN
         tried = len(chosen) * steps * TRIES * len(about.component.operations)
     if profile == "full":
-        for one in list_searched(about.model, about.component.name):
+        for one in list_searched(about.model, name):
             if one in chosen:
                 several, longest = _count_explored(about, one)
                 vectors += several
@@ -70,6 +79,22 @@ def _count_explored(about: Subject, instance: n.Instance) -> tuple[int, int]:
     ways = min(ARRIVALS, branches * counts.generated)
     seen = 3 * branches + len(found.properties)
     return counts.generated + counts.distinct + ways + seen, len(counts.levels) + MOST_ACTS
+
+
+def _count_covered(about: Subject, instance: n.Instance) -> tuple[int, int]:
+    """The most vectors and operations of the state cover of an instance; (0, 0) if it has none."""
+    try:
+        found = explore(about.model, instance, ExploreOptions(most_states=STATES_MAX), _ignore)
+    except CannotExplore:
+        return 0, 0
+    if not found.complete:
+        return 0, 0
+    machine = Machine.of(about.model, instance)
+    arguments = Arguments.at(machine, machine.initial())
+    names = list_answering(about.model, about.component)
+    calls = sum(len(arguments.of(machine.operations[name].params)) for name in names)
+    counts = found.counts
+    return counts.distinct, counts.distinct * (len(counts.levels) + calls)
 
 
 def _ignore(distinct: int, generated: int, level: int, queue: int, doing: str = "", /) -> None:

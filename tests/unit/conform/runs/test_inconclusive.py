@@ -93,3 +93,12 @@ def test_standard_suite_is_called_so_and_not_one_that_nothing_made() -> None:
     assert small_suite(made) == "a standard suite"
     extent = Extent(1, 1, small=small_suite(made))
     assert extent.complete and read_extent({**extent.json()}).by == "a standard suite"
+
+
+def test_suite_with_a_state_cover_is_called_so_and_not_one_that_nothing_made() -> None:
+    counts = {"obligations": 3, "cover_states": 2, "cover_states_left": 0}
+    made = Manifest("d" * 20, "p", "", "c", "e" * 20, 1, counts=counts)
+    assert small_suite(made) == "the small suite with a state cover"
+    extent = Extent(1, 1, small=small_suite(made))
+    assert extent.complete
+    assert read_extent({**extent.json()}).by == "the small suite with a state cover"

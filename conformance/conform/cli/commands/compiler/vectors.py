@@ -22,9 +22,13 @@ from conform.console.terminal import columns, number, out, out_json, plural, say
 EXAMPLES = """examples:
   conform vectors spec/kafka
   conform vectors spec/kafka --profile standard
+  conform vectors spec/streams --profile cover
   conform vectors spec/kafka --profile full --instance tiny_elr
   conform vectors spec/kafka --profile full --variant pre_kip_966
   conform vectors spec/kafka --search
+
+A suite with a state cover has, besides the small one, each state of the smallest instance after a
+shortest path, and there all operations that only answer. `conform test` makes it, too.
 
 A standard suite has some thousand vectors: the small suite, a question for each triple of
 operations of which each writes what the next one reads or writes, and for each variable one that
@@ -90,9 +94,9 @@ def too_large(names: Mapping[str, int], option: str) -> str:
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("charter", type=Path, help="a file, or a folder of files of one protocol")
     parser.add_argument(
-        "--profile", choices=("smoke", "standard", "full"), default="smoke",
-        help="the small suite, one of some thousand vectors, or all that instances give (default:"
-        " smoke)",
+        "--profile", choices=("smoke", "cover", "standard", "full"), default="smoke",
+        help="the small suite, that with a state cover, one of some thousand vectors, or all that"
+        " instances give (default: smoke)",
     )  # fmt: skip
     parser.add_argument("--variant", default="", help="a variant of the charter")
     parser.add_argument("--component", default="", help="the component (default: the first)")
@@ -211,6 +215,8 @@ def show(made: api.MadeSuite, *, full: bool) -> None:
         out(f"{number(amount)} vectors not made: {why.partition(': ')[2] or why}")
     if made.pairs:
         out(f"branches in a row: {made.pairs}")
+    if made.cover:
+        out(f"state cover: {made.cover}")
     out(f"suite: {made.folder}")
 
 

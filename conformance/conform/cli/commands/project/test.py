@@ -15,7 +15,7 @@ from charter.api.as_json import search_json
 from charter.formats.canonical import Json
 from charter.formats.files import need_writable
 from charter.formats.project import FILE, Project, check_named, find_project
-from charter.formats.suite import MANIFEST, SMALL_SUITE, read_manifest
+from charter.formats.suite import MANIFEST, read_manifest
 from charter.formats.target import OVERLAY, Target
 from charter.suites.proofs import list_searched, list_unsearched, proof_instances
 from conform.adapters.projects import project_here
@@ -28,6 +28,7 @@ from conform.cli.commands.compiler.vectors import (
     not_explored,
     too_large,
 )
+from conform.cli.covered_suite import is_of_run, make_covered, name_suite
 from conform.cli.main import suggest
 from conform.cli.output.charters import Errors, check_charter, diagnostics_json, tally
 from conform.cli.output.charters import read as read_charter
@@ -68,10 +69,10 @@ EXAMPLES = """examples:
 
 For each charter of the project: checks it, runs its scenarios, explores its instances, looks for
 questions if its rules changed, brings generated/ up to date, tells how many obligations the small
-suite leaves open, judges each implementation of its components with it, and writes a report.
-Findings that baselines/ID.toml lists with a reason are known (ID: that of the adapter).
-What failed on an implementation is remembered on this machine and put first in later runs;
-`conform keep` brings it into the suite for good.
+suite leaves open, judges each implementation of its components with it (with all states of the
+smallest instance, if some operation only answers), and writes a report. Findings that
+baselines/ID.toml lists with a reason are known (ID: that of the adapter). What failed is remembered
+on this machine and put first in later runs; `conform keep` brings it into the suite for good.
 
 Exit code 0: all is well; 1: an error in a charter, a violated property, a failing scenario, or a
 new finding on an implementation; 2: something is missing here; 3: a run is incomplete or not to be
@@ -301,18 +302,17 @@ def _judge(
     finished: list[Finished] = []
     for path, target in pairs:
         given = select_declared(tested.parameters, target)
-        for told in list_outdated_types(
-            models[path], target.component, path, Path(near(str(target.folder)))
-        ):
+        folder = Path(near(str(target.folder)))
+        for told in list_outdated_types(models[path], target.component, path, folder):
             tested.tell("types", told)
         if warnings := overlay_warnings(target):
-            overlay = near(str(target.folder / OVERLAY))
-            tested.tell("overlay", f"{overlay}: {plural(len(warnings), 'warning')}")
+            tested.tell("overlay", f"{folder / OVERLAY}: {plural(len(warnings), 'warning')}")
         for warning in warnings if not tested.quiet else ():
             out(warning)
         options = RunOptions(
             target=str(target.folder),
             release=release,
+            suite=make_covered(path, models[path], (target, release), tested.tell),
             baseline=_baseline(project, target),
             go_on=tested.go_on,
             walks=choose_walks(models[path], target.component, tested),
@@ -341,7 +341,7 @@ def _tell_unasked(project: Project, finished: Finished, tested: Tested) -> None:
         return
     for place in _manifests(project):
         found = read_manifest(place.parent)
-        if found.digest == finished.run.suite and (told := explain_unasked(place.parent, found)):
+        if is_of_run(found, finished.run) and (told := explain_unasked(place.parent, found)):
             tested.tell("not asked", told)
 
 
@@ -483,7 +483,7 @@ def _conclude(tested: Tested, runs: Sequence[Finished], report: str) -> None:
         case 0:
             known = sum(int(str(one.summary["deviations"])) for one in runs)
             but = f", but for {plural(known, 'deviation')} that are known" if known else ""
-            by = " and ".join(filter(None, (SMALL_SUITE, name_least_walks(runs))))
+            by = " and ".join(filter(None, (name_suite(runs), name_least_walks(runs))))
             told = f"fine by {by}{but}{not_seen(tested.untold)}"
             out(told if runs else "fine, but no implementation was judged")
             if tested.given_up:

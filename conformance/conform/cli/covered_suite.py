@@ -1,0 +1,53 @@
+"""Makes the suite of `conform test` for a target whose charter has operations that only answer: the
+small suite with a state cover."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from charter import api
+from charter.core import nodes as n
+from charter.formats.run_description import RunDescription
+from charter.formats.suite import COVER_STATES, SMALL_SUITE, Manifest
+from charter.formats.target import Target
+from charter.suites.proofs import list_searched
+from charter.suites.standard.wanted import list_answering
+from conform.adapters.targets import release_of
+from conform.console.errors import ConformError
+from conform.console.progress import tasks
+from conform.runs.conclusion import Finished
+from conform.runs.extent import COVERED_SUITE
+
+
+def make_covered(
+    path: Path, model: n.Model, about: tuple[Target, str], tell: Callable[[str, str], None]
+) -> str:
+    """The folder of the suite for a target and its release; "" if its charter has no state cover:
+    the generated suite is all then. `tell` is called with what is covered. Raises
+    `ConformError`s."""
+    target, release = about
+    (component,) = (one for one in model.components if one.name == target.component)
+    if not (list_answering(model, component) and list_searched(model, component.name)):
+        return ""
+    variant = target.variant(release_of(target, release))
+    wanted = api.SuiteRequest(path, variant, component.name, "cover")
+    try:
+        with tasks("cover") as progress:
+            made = api.make_suite(wanted, progress)
+    except api.Unreadable as error:
+        raise ConformError(str(error)) from None
+    tell("cover", f"{component.name}: {made.cover}")
+    return str(made.folder) if made.manifest.counts.get(COVER_STATES) else ""
+
+
+def is_of_run(generated: Manifest, run: RunDescription) -> bool:
+    """Whether the vectors of a generated suite are in the one of a run."""
+    mine = generated.protocol, generated.component, generated.variant
+    return mine == (run.protocol, run.component, run.variant)
+
+
+def name_suite(runs: Sequence[Finished]) -> str:
+    """By which suite all of some runs are fine."""
+    covered = all(one.summary.get("state_cover") for one in runs)
+    return COVERED_SUITE if covered else SMALL_SUITE
