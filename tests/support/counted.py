@@ -14,6 +14,9 @@ from charter.explore.result import CheckResult
 
 PINS = Path(__file__).parents[1] / "counts" / "kafka"
 """The counts of Kafka's instances."""
+REFUSED = frozenset({"order_in_vain"})
+"""Steps of Kafka's system that change nothing, so that no instance allows them. Searches for given
+operations take them, and scenarios catch their mutants."""
 Branches = list[tuple[CheckResult, int | None]]
 """The branches of a graph; to count them takes seconds where there are 200,000 transitions."""
 

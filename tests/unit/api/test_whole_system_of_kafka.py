@@ -15,6 +15,7 @@ from charter.api.whole_system import (
 )
 from charter.formats.canonical import Json
 from charter.formats.vector import OperationCall, Question
+from charter.semantics.evaluate import NotAssumed
 
 BROKERS = {"r1": 1, "r2": 2}
 LIMITS = SystemLimits(states=20_000, instance="pair")
@@ -34,10 +35,14 @@ def register(broker: str) -> OperationCall:
     return OperationCall("register", args)
 
 
-def heartbeat(broker: str, step: int, *, fence: bool = False) -> OperationCall:
+def heartbeat(broker: str, step: int, *, fence: bool = False, stops: bool = False) -> OperationCall:
     epoch: Json = {"ref": [step, "registration", broker, "epoch"]}
-    flags: dict[str, Json] = {"caught_up": True, "want_fence": fence, "want_shut_down": False}
+    flags: dict[str, Json] = {"caught_up": True, "want_fence": fence, "want_shut_down": stops}
     return OperationCall("heartbeat", {"broker": broker, "epoch": epoch, **flags})
+
+
+def stop(broker: str, step: int) -> OperationCall:
+    return heartbeat(broker, step, stops=True)
 
 
 def test_topic_is_created_and_deleted_in_the_system():
@@ -63,6 +68,13 @@ def test_broker_of_the_system_never_asks_to_be_fenced():
     found = find_in_system(model("kafka"), question, LIMITS, quiet)
     why = "no step of cluster calls heartbeat with want_fence: true"
     assert found == NotFoundInSystem((), why, impossible=True)
+
+
+def test_broker_of_the_system_never_asks_to_stop_and_then_goes_on():
+    created = OperationCall("create_topic", {"topic": "t", "replicas": ["r1"]})
+    question = ask(*begin_with("r1"), created, stop("r1", 1), heartbeat("r1", 1))
+    with pytest.raises(NotAssumed, match="keeps_stopping"):
+        find_in_system(model("kafka"), question, LIMITS, quiet)
 
 
 def down(broker: str) -> OperationCall:
@@ -134,10 +146,31 @@ ROWS = {
         OperationCall("set_unclean_election", {"enabled": True}),
         OperationCall("cancel_reassignment", {"topic": "t"}),
     ),
-    # Two leave the ISR, the minimum is lowered, the topic goes, and one of them is back.
+    # One leaves the ISR, the minimum is lowered, the topic goes, and the broker is back.
     "cleared_elr_stays_in_index": (
-        3, need(2), create("r1", "r2", "r3"), down("r2"), down("r3"), need(1),
-        OperationCall("delete_topic", {"topic_id": of_topic(11, "topic_id")}), start_anew("r2"),
+        2, need(2), create("r1", "r2"), down("r2"), need(1),
+        OperationCall("delete_topic", {"topic_id": of_topic(7, "topic_id")}), start_anew("r2"),
+    ),
+    # A replica that was taken out stays eligible.
+    "elr_keeps_strangers": (2, need(2), create("r1", "r2"), down("r2"), reassign("r1")),
+    # Nobody can lead but a new replica, and the preferred leader is down.
+    "any_change_does_all": (
+        3, OperationCall("set_unclean_election", {"enabled": True}), create("r2", "r3"), down("r2"),
+        reassign("r2", "r1"), down("r3"),
+        OperationCall("elect_leader", {"topic": "t", "unclean": False}),
+    ),
+    # The first two stop one after the other, and another controller takes over in between.
+    "forgets_who_is_stopping": (
+        3, create("r1", "r2", "r3"), stop("r1", 1), OperationCall("failover", {}), stop("r2", 3),
+        heartbeat("r3", 5), stop("r2", 3),
+    ),
+    # By design: a partition is moved to fewer replicas than the minimum,
+    "completes_below_min_isr": (2, need(2), create("r1", "r2"), reassign("r1")),
+    # gets one more replica,
+    "completes_in_old_epoch": (2, create("r1"), reassign("r1", "r2"), join("r1", "r2", 6)),
+    # and another one before that is in sync.
+    "overridden_additions_are_replicas": (
+        3, create("r1"), reassign("r1", "r2"), reassign("r1", "r2", "r3")
     ),
 }  # fmt: skip
 """The ordinary operations of a finding on Kafka's controller, after the brokers have started."""
