@@ -71,10 +71,9 @@ def fields(row: object) -> dict[str, object]:
 
 
 def read_claimed(rows: object) -> frozenset[int]:
-    """The ids of claimed entries: with their fields, or alone."""
-    return frozenset(
-        position(items(row)[0] if isinstance(row, list) else row) for row in items(rows)
-    )
+    """The ids of claimed entries: with their fields, or alone. Up to 6.2 a deleted one is nil."""
+    found = (row for row in items(rows) if row is not None)
+    return frozenset(position(items(row)[0] if isinstance(row, list) else row) for row in found)
 
 
 class Adapter(protocol.Adapter):
