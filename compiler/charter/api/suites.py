@@ -232,6 +232,14 @@ def list_unasked_scenarios(charter: Path, component: str) -> Mapping[str, str]:
     return smoke.list_unasked(make.open_subject(charter, read_sources(charter), "", component))
 
 
+def has_cover(model: ir.Model, component: str) -> bool:
+    """Whether a component has operations that only answer, and an instance that is searched."""
+    from charter.suites.touring.answering import list_answering
+
+    (chosen,) = (one for one in model.components if one.name == component)
+    return bool(list_answering(chosen) and list_searched(model, component))
+
+
 def branch_pairs(charter: Path, model: ir.Model, component: str, variant: str = "") -> str:
     """How many pairs of branches in a row the small suite of a component takes, or why not; "" if
     no search was made. `model` is that of the whole charter."""

@@ -7,12 +7,9 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from charter import api
-from charter.core import nodes as n
 from charter.formats.run_description import RunDescription
 from charter.formats.suite import COVER_STATES, SMALL_SUITE, Manifest
 from charter.formats.target import Target
-from charter.suites.proofs import list_searched
-from charter.suites.standard.wanted import list_answering
 from conform.adapters.targets import release_of
 from conform.console.errors import ConformError
 from conform.console.progress import tasks
@@ -21,23 +18,22 @@ from conform.runs.extent import COVERED_SUITE
 
 
 def make_covered(
-    path: Path, model: n.Model, about: tuple[Target, str], tell: Callable[[str, str], None]
+    path: Path, model: api.Model, about: tuple[Target, str], tell: Callable[[str, str], None]
 ) -> str:
     """The folder of the suite for a target and its release; "" if its charter has no state cover:
     the generated suite is all then. `tell` is called with what is covered. Raises
     `ConformError`s."""
     target, release = about
-    (component,) = (one for one in model.components if one.name == target.component)
-    if not (list_answering(model, component) and list_searched(model, component.name)):
+    if not api.has_cover(model, target.component):
         return ""
     variant = target.variant(release_of(target, release))
-    wanted = api.SuiteRequest(path, variant, component.name, "cover")
+    wanted = api.SuiteRequest(path, variant, target.component, "cover")
     try:
         with tasks("cover") as progress:
             made = api.make_suite(wanted, progress)
     except api.Unreadable as error:
         raise ConformError(str(error)) from None
-    tell("cover", f"{component.name}: {made.cover}")
+    tell("cover", f"{target.component}: {made.cover}")
     return str(made.folder) if made.manifest.counts.get(COVER_STATES) else ""
 
 

@@ -13,9 +13,9 @@ from charter.diagnostics import Source
 from charter.formats.canonical import Json, text
 from charter.suites.make import LEDGER, make
 from charter.suites.standard.cost import estimate_cost
-from charter.suites.standard.wanted import list_answering
 from charter.suites.subject import Subject, subject
 from charter.suites.touring import state_cover
+from charter.suites.touring.answering import list_answering
 from charter.suites.touring.state_cover import StateCover, cover_states
 
 SHELF = """protocol shelf
@@ -92,7 +92,7 @@ def read_state(observed: Json) -> tuple[int, int]:
 
 def test_operations_that_only_answer_are_those_that_assign_nothing() -> None:
     about = open_shelf()
-    assert list_answering(about.model, about.component) == ("count", "has")
+    assert list_answering(about.component) == ("count", "has")
 
 
 def test_each_state_answers_everything_after_a_shortest_path() -> None:

@@ -16,8 +16,9 @@ from charter.suites.planning.random_walks import LONGEST
 from charter.suites.proofs import list_searched
 from charter.suites.standard.hunt import STEPS, STEPS_AGAIN, TRIES, WALKS, WALKS_AGAIN
 from charter.suites.standard.selected import list_offered
-from charter.suites.standard.wanted import Wanted, list_answering
+from charter.suites.standard.wanted import Wanted
 from charter.suites.subject import Subject
+from charter.suites.touring.answering import list_answering
 from charter.suites.touring.state_cover import STATES_MAX
 
 TRIED_SECONDS = 50e-6
@@ -43,7 +44,7 @@ def estimate_cost(about: Subject, profile: str, instance: str = "") -> Cost:
     operations = sum(len(one.question.operations) for one in asked)
     tried, name = 0, about.component.name
     chosen = list_offered(about, instance)
-    if profile == "cover" and list_answering(about.model, about.component):
+    if profile == "cover" and list_answering(about.component):
         searched = [one for one in list_searched(about.model, name) if one in chosen]
         explored = [_count_covered(about, one) for one in searched]
         several, calls = min((one for one in explored if one[0]), default=(0, 0))
@@ -91,7 +92,7 @@ def _count_covered(about: Subject, instance: n.Instance) -> tuple[int, int]:
         return 0, 0
     machine = Machine.of(about.model, instance)
     arguments = Arguments.at(machine, machine.initial())
-    names = list_answering(about.model, about.component)
+    names = list_answering(about.component)
     calls = sum(len(arguments.of(machine.operations[name].params)) for name in names)
     counts = found.counts
     return counts.distinct, counts.distinct * (len(counts.levels) + calls)

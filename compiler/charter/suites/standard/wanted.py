@@ -1,5 +1,5 @@
-"""Lists what suites look for, by the text of a component: triples of operations of which each
-writes what the next one reads or writes, variables, and operations that only answer."""
+"""Lists what a standard suite looks for, by the text of a component: triples of operations of which
+each writes what the next one reads or writes, and variables."""
 
 from __future__ import annotations
 
@@ -54,13 +54,3 @@ class Wanted:
         written = frozenset[str]().union(*writes.values())
         variables = tuple(v.name for v in component.state if v.name in written)
         return Wanted(by_branch, mentions, tuple(triples), variables)
-
-
-def list_answering(model: n.Model, component: n.Component) -> tuple[str, ...]:
-    """The operations that only answer: no branch assigns a variable."""
-    writes = Wanted.of(model, component).writes
-    return tuple(
-        operation.name
-        for operation in component.operations
-        if not any(writes[f"{operation.name}/{branch.name}"] for branch in operation.branches)
-    )

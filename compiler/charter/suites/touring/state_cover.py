@@ -20,7 +20,7 @@ from charter.formats.vector import Vector, Why
 from charter.semantics.expressions import State
 from charter.suites.explored import ExploredInstance, HowFar
 from charter.suites.proofs import list_searched
-from charter.suites.standard.wanted import list_answering
+from charter.suites.touring.answering import list_answering
 from charter.vectors.plan import OPEN
 
 STATES_MAX = 2_000
@@ -76,7 +76,7 @@ def cover_states(
     model: n.Model, component: n.Component, instances: Sequence[n.Instance], progress: Progress
 ) -> StateCover:
     """The cover of the smallest of some instances that are searched for questions."""
-    answering = list_answering(model, component)
+    answering = list_answering(component)
     if not answering:
         return StateCover(why="each operation may change the state")
     searched = list_searched(model, component.name)
