@@ -142,3 +142,10 @@ def test_what_follows_another_outcome_than_that_of_the_walk_is_inconclusive():
         batch = BatchTexts.of(Results(values, [result]), None)
         track = judge.track(answer, result, judge.reader.read(result, batch, ()))
         assert (track.stop, track.kind) == (None, kind)
+
+
+@pytest.mark.parametrize("sessions", [0, 1, 3])
+def test_walks_are_the_same_bytes_however_many_sessions_a_target_holds(walked, sessions):
+    expected = [(walk.item.question, walk.assessment) for walk in walked(count=12)[0]]
+    walks = walked(sessions=sessions, count=12)[0]
+    assert [(walk.item.question, walk.assessment) for walk in walks] == expected
