@@ -1,5 +1,5 @@
-"""Reads the project file `charter.toml`: where charters, generated files, adapters, baselines and
-runs of a project lie (docs/formats/project.md)."""
+"""Reads the project file `charter.toml`: where charters, generated files, adapters, baselines, runs
+and findings of a project lie (docs/formats/project.md)."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ DEFAULTS: Mapping[str, str] = {
     "adapters": "adapters",
     "baselines": "baselines",
     "runs": "build/runs",
+    "findings": "docs/findings",
 }
 """The keys, and the folder of each if the file does not name it."""
 
@@ -35,6 +36,7 @@ class Project:
     adapters: Path
     baselines: Path
     runs: Path
+    findings: Path
 
     def relative(self, path: Path) -> str:
         """A path of the project relative to its root, with forward slashes."""

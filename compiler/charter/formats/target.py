@@ -12,6 +12,7 @@ from pathlib import Path
 from charter.formats.files import regular
 from charter.formats.limits import TargetLimit, read_limits
 from charter.formats.project import BadProject, Project
+from charter.formats.reproductions import Reproduction, read_reproductions
 from charter.formats.spelling import suggest
 
 FILE = "adapter.toml"
@@ -32,7 +33,7 @@ _VECTOR = re.compile(r"[0-9a-f]{20}")
 _KEYS = {
     "id", "title", "protocol", "component", "capabilities", "start", "prepare", "overlay",
     "default_release", "releases", "deadlines", "variants", "errors", "not_compared", "sources",
-    "limits", "parameters",
+    "limits", "parameters", "reproductions",
 }  # fmt: skip
 
 
@@ -91,6 +92,7 @@ class Target:
     limits: tuple[TargetLimit, ...] = ()
     sources: tuple[str, ...] | None = None
     parameters: tuple[TargetParameter, ...] = ()
+    reproductions: tuple[Reproduction, ...] = ()
 
     def variant(self, release: str) -> str:
         """The variant of the charter that a release is judged against."""
@@ -171,6 +173,7 @@ def read_target(path: Path) -> Target:
             limits=read_limits(content.get("limits", []), _texts(content, "releases", ())),
             sources=_texts(content, "sources") if "sources" in content else None,
             parameters=_parameters(content),
+            reproductions=read_reproductions(content.get("reproductions", {})),
         )
         if not found.start:
             raise ValueError("'start' is empty")

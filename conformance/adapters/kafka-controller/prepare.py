@@ -53,21 +53,29 @@ def prepare(release: str, cache: Path, say: Say) -> Mapping[str, str]:
     return {"classpath": classpath}
 
 
-def _jars(release: str, home: Path, say: Say) -> Path:
-    jars = home / "jars" / release
+def prepare_tests(release: str, cache: Path, say: Say) -> Mapping[str, str]:
+    """The class path of tests in Kafka's own harness: its test jars, and JUnit. Raises
+    `CannotPrepare`."""
+    return {"classpath": str(_jars(release, cache.resolve(), say, tests=True) / "*")}
+
+
+def _jars(release: str, home: Path, say: Say, *, tests: bool = False) -> Path:
+    """The jars of a release, or also those of its tests."""
+    jars = home / ("test-jars" if tests else "jars") / release
     if _is_whole(jars, say):
         return jars
     maven = shutil.which("mvn")
     if maven is None:
         raise CannotPrepare("Maven (mvn) is not on the path; install it to fetch the Kafka jars.")
-    say(f"fetching the jars of Kafka {release}")
+    say(f"fetching the {'test ' if tests else ''}jars of Kafka {release}")
+    pom, part = ("test-pom.xml", f"{release}-test") if tests else ("pom.xml", release)
     with _folder_for(jars) as made:
-        command = [maven, "-q", "-B", "-ntp", "-f", str(ADAPTER / "pom.xml"), COPY_DEPENDENCIES]
+        command = [maven, "-q", "-B", "-ntp", "-f", str(ADAPTER / pom), COPY_DEPENDENCIES]
         command += [f"-Dkafka.version={release}", "-DincludeScope=runtime"]
         command += [f"-DoutputDirectory={made}"]
         output = _run(command, _MAVEN_SECONDS, "Maven")
-        if not (made / f"kafka-metadata-{release}.jar").is_file():
-            raise CannotPrepare(_reason(output, release, home))
+        if not (made / f"kafka-metadata-{part}.jar").is_file():
+            raise CannotPrepare(_reason(output, f"{release}{' with tests' if tests else ''}", home))
     return jars
 
 
@@ -205,9 +213,11 @@ def main(arguments: Sequence[str]) -> int:
     parser = argparse.ArgumentParser(description="Prepare the Kafka controller adapter.")
     parser.add_argument("--release", required=True)
     parser.add_argument("--cache", required=True, type=Path)
+    parser.add_argument("--tests", action="store_true", help="for tests in Kafka's own harness")
     options = parser.parse_args(arguments)
+    make = prepare_tests if options.tests else prepare
     try:
-        fields = prepare(options.release, options.cache, tell)
+        fields = make(options.release, options.cache, tell)
     except CannotPrepare as error:
         sys.stdout.write(json.dumps({"error": str(error)}) + "\n")
         return 2

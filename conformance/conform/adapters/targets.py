@@ -22,6 +22,7 @@ from pathlib import Path
 from types import MappingProxyType
 
 from charter.formats.project import BadProject, Project, check_named, find_project
+from charter.formats.reproductions import Reproduction
 from charter.formats.spelling import suggest
 from charter.formats.target import FILE, Target, ids_of, parameter_values, read_target, target_files
 from conform.adapters.base import AdapterStart
@@ -216,10 +217,7 @@ def prepare(
     `BadParameter` and `CannotPrepare`.
     """
     release, parameters = release_of(chosen, wanted), values_of(chosen, given)
-    cache, downloads = (
-        build_folder(chosen.folder, chosen.id),
-        cache_folder() / "adapters" / chosen.id,
-    )
+    cache, downloads = _own_folders(chosen)
     values = {
         "adapter": str(chosen.folder),
         "cache": str(cache),
@@ -237,7 +235,7 @@ def prepare(
         command = fill_placeholders(chosen.prepare, values, chosen)
         _make_folders(cache, downloads, chosen.folder)
         with _alone(cache, chosen):
-            said = _run_prepare(chosen, command)
+            said = _run_command(chosen, command)
     start = AdapterStart(
         command=fill_placeholders(chosen.start, {**values, **said, **parameters}, chosen),
         release=release,
@@ -320,7 +318,35 @@ def java() -> str:
     return shutil.which("java") or "java"
 
 
-def _run_prepare(chosen: Target, command: tuple[str, ...]) -> dict[str, str]:
+def check_reproduction(
+    chosen: Target, kind: Reproduction, release: str, file: Path
+) -> dict[str, str]:
+    """What each case of a reproduction says on a release, by the command of its target: "" if it
+    passed. Raises `CannotPrepare`."""
+    cache, downloads = _own_folders(chosen)
+    values = {
+        "adapter": str(chosen.folder),
+        "cache": str(cache),
+        "downloads": str(downloads),
+        "release": release,
+        "variant": chosen.variant(release),
+        "python": sys.executable,
+        "java": java(),
+        "file": str(file.resolve()),
+    }
+    command = fill_placeholders(kind.check, values, chosen)
+    _make_folders(cache, downloads, chosen.folder)
+    with _alone(cache, chosen):
+        return _run_command(chosen, command, f"reproductions.{kind.name}.check")
+
+
+def _own_folders(chosen: Target) -> tuple[Path, Path]:
+    """What an adapter builds into, and what it fetches into."""
+    return build_folder(chosen.folder, chosen.id), cache_folder() / "adapters" / chosen.id
+
+
+def _run_command(chosen: Target, command: tuple[str, ...], key: str = "prepare") -> dict[str, str]:
+    """The object of texts that a command prints, which adapter.toml has under `key`."""
     stderr: tuple[str, ...] = ()
     try:
         with listen() as ears:
@@ -336,7 +362,7 @@ def _run_prepare(chosen: Target, command: tuple[str, ...]) -> dict[str, str]:
         stderr = ears.lines() if ears else ()
     except (FileNotFoundError, PermissionError) as error:
         raise CannotPrepare(
-            f"{chosen.id} could not be prepared: {command[0]!r}, the program of `prepare` in"
+            f"{chosen.id} could not be prepared: {command[0]!r}, the program of `{key}` in"
             f" {chosen.folder / FILE}, cannot be run ({error.strerror}); install it"
         ) from None
     except (OSError, subprocess.TimeoutExpired) as error:
@@ -355,7 +381,7 @@ def _run_prepare(chosen: Target, command: tuple[str, ...]) -> dict[str, str]:
             wrote = "; what it wrote to stderr, if anything, stands above"
             wrote = ", and wrote nothing to stderr" if ears else wrote
         reason = (
-            f"`{shlex.join(command)}` (`prepare` in {chosen.folder / FILE}) ended with"
+            f"`{shlex.join(command)}` (`{key}` in {chosen.folder / FILE}) ended with"
             f" {done.returncode}{wrote}{also}"
         )
     else:

@@ -19,6 +19,8 @@ _PROJECT = {
 _JUDGE = {
     "run": "judge an implementation",
     "replay": "run one vector on an implementation, and show every step",
+    "reproduce": "write a test of a finding in the implementation's own harness",
+    "findings": "list what is written about the findings of a target, and what is not",
     "keep": "keep a question that failed, so that the suite has it",
     "rejudge": "judge the observations of an earlier run by another suite",
     "compare": "show runs by their findings, and where they behaved differently",

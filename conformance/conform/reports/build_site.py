@@ -6,11 +6,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
+from types import MappingProxyType
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from charter.formats.canonical import Json
+from charter.formats.reviewed_finding import Reviewed
 from charter.formats.verdict import JUDGED
 from conform.reports import exports as beside
 from conform.reports import releases, wording
@@ -30,6 +32,7 @@ from conform.runs.findings.findings import FindingExample
 
 _OURS = ("index.html", "compare.html", "summary.md", STYLE, "runs")
 _REASONS = 60
+NOBODY_WROTE: Reviewed = MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,8 +64,14 @@ class BranchRow:
     counts: tuple[int, int]
 
 
-def write(runs: Sequence[Path], out: Path, sections: Path | None = None) -> Written:
-    """Writes the report of finished runs into `out`; runs keep the given order.
+def write(
+    runs: Sequence[Path],
+    out: Path,
+    sections: Path | None = None,
+    reviewed: Reviewed = NOBODY_WROTE,
+) -> Written:
+    """Writes the report of finished runs into `out`; runs keep the given order. `reviewed` is what
+    people have written about findings.
 
     `sections` is a sections.json to use for all runs; without it each run's own is used, found next
     to the model that the suite names. An earlier report in `out` is replaced. Raises `BadRun`, and
@@ -75,7 +84,7 @@ def write(runs: Sequence[Path], out: Path, sections: Path | None = None) -> Writ
     untrusted = [run for run in opened if not run.trusted]
     if untrusted:
         return _withhold(site, untrusted)
-    read = tuple(reading(run, findings(run)) for run in opened)
+    read = tuple(reading(run, findings(run, reviewed.get(run.about.target, {}))) for run in opened)
     comparisons = releases.comparisons(read)
     traces = {}
     for item in read:

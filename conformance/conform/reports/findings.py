@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from types import MappingProxyType
 
+from charter.formats.reviewed_finding import COSTS, ReviewedFinding
 from charter.formats.run import SystemAnswer
 from conform.reports.runs import ReportedRun
 from conform.reports.sections import EntrySection
@@ -49,6 +51,7 @@ class Finding(FindingGroup):
     are the vectors that start from a given state; `reason` is that of the run's
     baseline; `shrunk` is its smallest vector; `limits` says what the target hides or cannot do that
     the finding may depend on; `system` whether it can happen in a system (None: not searched).
+    `reviewed` is what a person has written about it, and `path` the vector that this names.
     """
 
     name: str = ""
@@ -61,6 +64,8 @@ class Finding(FindingGroup):
     shrunk: ShrunkVector | None = None
     limits: tuple[str, ...] = ()
     system: SystemAnswer | None = None
+    reviewed: ReviewedFinding | None = None
+    path: str = ""
 
     @property
     def rule(self) -> str:
@@ -71,6 +76,8 @@ class Finding(FindingGroup):
     def title(self) -> str:
         """The title of the finding: the entry, or the branch and what differs, each place by its
         first and its last name: a field or an element may be in several variables."""
+        if self.reviewed:
+            return self.reviewed.title
         if not self.id.startswith("f-"):
             return self.name
         fields = dict.fromkeys(_short(path) for path, _ in self.paths.most_common())
@@ -91,9 +98,9 @@ class Finding(FindingGroup):
 
     @property
     def ordered(self) -> list[FindingExample]:
-        """The vectors: those that begin in the first state, then those with the gravest deviation,
-        then those that show it earliest."""
-        return sorted(self.cases.values())
+        """The vectors: the one that a person has named, those that begin in the first state, then
+        those with the gravest deviation, then those that show it earliest."""
+        return sorted(self.cases.values(), key=lambda case: (case.id != self.path, case))
 
 
 def _short(path: str) -> str:
@@ -104,8 +111,14 @@ def _short(path: str) -> str:
     return f"{first}.{others[0]}" if len(others) == 1 else f"{first}…{others[-1]}"
 
 
-def findings(run: ReportedRun) -> tuple[Finding, ...]:
-    """The findings of a run: new ones first, then by severity, then by number of vectors."""
+NOTHING_WRITTEN: Mapping[str, ReviewedFinding] = MappingProxyType({})
+
+
+def findings(
+    run: ReportedRun, reviewed: Mapping[str, ReviewedFinding] = NOTHING_WRITTEN
+) -> tuple[Finding, ...]:
+    """The findings of a run: new ones first, then those with `reviewed` words by their cost, then
+    by severity, then by number of vectors."""
     operations = lengths(run.dataset("verdicts").to_table(columns=COUNTED, filter=DIVERGING))
     batches = run.dataset("deviations").to_batches(columns=GROUPED)
     found = group_deviations(batches, lambda name, entry: _finding(run, name, entry), operations)
@@ -119,6 +132,9 @@ def findings(run: ReportedRun) -> tuple[Finding, ...]:
         finding.loaded.update(name for name, (_, loaded) in known.items() if loaded)
         for name in finding.loaded:
             finding.cases[name] = replace(finding.cases[name], given=True)
+    for finding in found.values():
+        finding.reviewed = reviewed.get(finding.id)
+        finding.path = _find_path(run, finding)
     _add_sentences(run, found.values())
     return tuple(sorted(found.values(), key=rank))
 
@@ -132,9 +148,19 @@ def _add_sentences(run: ReportedRun, found: Iterable[Finding]) -> None:
             finding.sentence = sentence(row, run.places)
 
 
-def rank(finding: Finding) -> tuple[bool, int, int, str]:
-    """Sorts new findings first, then the gravest, then those with most vectors."""
-    return not finding.new, gravity(finding.severity), -len(finding.cases), finding.id
+def _find_path(run: ReportedRun, finding: Finding) -> str:
+    """The vector that a person has named as the path to a finding; "" if the run has none."""
+    if finding.reviewed is None:
+        return ""
+    titles = run.titles(finding.cases)
+    return next((name for name, one in titles.items() if one == finding.reviewed.path), "")
+
+
+def rank(finding: Finding) -> tuple[bool, int, int, int, str]:
+    """Sorts new findings first, then those with a cost, then the gravest, then those with most
+    vectors."""
+    cost = finding.reviewed.gravity if finding.reviewed else len(COSTS)
+    return not finding.new, cost, gravity(finding.severity), -len(finding.cases), finding.id
 
 
 def _finding(run: ReportedRun, name: str, entry: str) -> Finding:

@@ -144,6 +144,13 @@ class ReportedRun:
             found[str(row["id"])] = question, read_why(orjson.loads(str(row["why"])))
         return found
 
+    def titles(self, ids: Collection[str]) -> dict[str, str]:
+        """The titles of some vectors. Empty without the suite."""
+        return {
+            str(row["id"]): str(orjson.loads(str(row["why"]))["title"])
+            for row in self._suite_rows(["id", "why"], ids)
+        }
+
     def labels(self, ids: Collection[str]) -> dict[str, tuple[str, bool]]:
         """For some vectors: whether they can happen in a system, and whether they start from a
         given state. Empty without the suite."""

@@ -17,7 +17,7 @@ def write(root: Path, text: str = "") -> Path:
 
 def test_an_empty_file_is_a_project_with_the_default_folders(tmp_path: Path) -> None:
     root = write(tmp_path / "with blanks and ümläuts")
-    names = ("spec", "generated", "adapters", "baselines", "build/runs")
+    names = ("spec", "generated", "adapters", "baselines", "build/runs", "docs/findings")
     assert find_project(root) == Project(root, *(root / name for name in names))
 
 

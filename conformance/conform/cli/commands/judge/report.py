@@ -10,6 +10,7 @@ from pathlib import Path
 from charter.formats.project import BadProject
 from conform.adapters.projects import model_folders
 from conform.cli.output.overlay import overlay_warnings
+from conform.cli.output.written_findings import read_written
 from conform.console.errors import ConformError
 from conform.console.terminal import out, out_json, say
 from conform.judging.model import use_folders
@@ -39,7 +40,7 @@ def run(arguments: argparse.Namespace) -> int:
     use_folders(model_folders(target=first if first.is_dir() else None))
     for warning in dict.fromkeys(itertools.chain(*map(_warnings, arguments.runs))):
         say(warning)
-    written = write(arguments.runs, arguments.out, arguments.sections)
+    written = write(arguments.runs, arguments.out, arguments.sections, read_written())
     if arguments.json:
         out_json(written.json())
     else:

@@ -45,6 +45,7 @@ from conform.cli.output.tested import Tested
 from conform.cli.output.vacuity import show_unmet
 from conform.cli.output.walk_options import WALKS_OF_TEST, add_walks, choose_walks, read_walks
 from conform.cli.output.walks_told import name_least_walks
+from conform.cli.output.written_findings import read_written
 from conform.cli.output.written_types import list_outdated_types
 from conform.cli.set_options import add_set, read_set, select_declared, write_set
 from conform.console.errors import ConformError, UnknownTarget
@@ -468,7 +469,8 @@ def _report(project: Project, runs: Sequence[Finished], tested: Tested) -> str:
     if not runs:
         return ""
     folder = project.runs.parent / "report"
-    return str(write_report([Path(one.folder.place) for one in runs], folder).index)
+    places = [Path(one.folder.place) for one in runs]
+    return str(write_report(places, folder, None, read_written()).index)
 
 
 def _conclude(tested: Tested, runs: Sequence[Finished], report: str) -> None:

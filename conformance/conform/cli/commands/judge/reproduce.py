@@ -1,0 +1,259 @@
+"""`conform reproduce`."""
+
+from __future__ import annotations
+
+import argparse
+from dataclasses import dataclass
+from pathlib import Path
+
+from charter.formats.canonical import Json
+from charter.formats.files import write_whole
+from charter.formats.reading import own_object
+from charter.formats.reproductions import Reproduction
+from charter.formats.reviewed_finding import ReviewedFinding
+from charter.formats.run import RunFinding
+from charter.formats.spelling import suggest
+from charter.formats.target import FILE, Target
+from conform.adapters.projects import project_here
+from conform.adapters.targets import check_reproduction
+from conform.cli.output.overlay import releases_of
+from conform.cli.output.run_output import near
+from conform.cli.output.written_findings import read_one
+from conform.cli.set_options import add_set, read_set
+from conform.console.errors import CannotWrite, ConformError
+from conform.console.terminal import out, out_json, plural
+from conform.reports.reproduction import ReproducedFinding, file_name, write_reproduction
+from conform.runs.asked_vectors import AskedVectors
+from conform.runs.findings.findings import read_findings
+from conform.runs.reproduce.case import LEFT_OUT, SHOWS, CannotReproduce, Question, ReproducedCase
+from conform.runs.reproduce.paths import FindingPath, path_in_run, path_of
+from conform.runs.reproduce.perform import CaseRunner
+from conform.runs.select import ResolvedRun, RunSelection, resolve
+from conform.storage.bucket_store import RunFolder
+
+EXAMPLES = """examples:
+  conform reproduce cleared_elr_stays_in_index --as junit
+  conform reproduce cleared_elr_stays_in_index --as junit --check
+  conform reproduce f-d28d595dca --run build/runs/kafka-controller-4.3.1-9f01c2aa
+
+Writes one file that shows a finding in a harness of the implementation. The finding is the name of
+an overlay's entry, of which a person has written docs/findings/NAME.toml. With --run it may be any
+finding of a run, of which the smallest vector counts. The operations are performed on the target
+first. What is expected after them comes from the charter.
+
+The file has two cases. One has all operations, and fails with the sentence of the finding. The
+other one leaves its causes out, and passes. --check builds and runs both.
+
+Exit code 0: the file is written, and with --check its cases are as they should be; 1: the finding
+does not show on this release, or a case is not as it should be; 2: an error that you can fix.
+"""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("finding", help="name of an overlay's entry, or id of a finding of --run")
+    parser.add_argument("--as", dest="kind", default="", metavar="KIND",
+                        help="what to write, by adapter.toml (default: the first)")  # fmt: skip
+    parser.add_argument("--run", default="", help="take target, release, suite and path from it")
+    parser.add_argument("--target", default="", help="id or folder of the target")
+    parser.add_argument("--release", default="", help="release of the target")
+    parser.add_argument("--suite", default="", help="folder or digest (default: the generated one)")
+    parser.add_argument("--out", type=Path, default=Path("build/reproductions"),
+                        help="folder to write to (default: build/reproductions)")  # fmt: skip
+    parser.add_argument("--check", action="store_true", help="build and run what is written")
+    add_set(parser)
+    parser.add_argument("--json", action="store_true", help="print JSON")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    project = project_here()
+    reviewed = read_one(project, arguments.finding)
+    if reviewed is None and not arguments.run:
+        place = near(str(project.findings / f"{arguments.finding}.toml"))
+        raise ConformError(
+            f"nobody has written about {arguments.finding}: there is no {place}; write it (`conform"
+            " help finding`), or name a run that shows it with --run"
+        )
+    name = arguments.target or (reviewed.target if reviewed and not arguments.run else "")
+    parameters = read_set(arguments.parameters)
+    resolved = resolve(
+        RunSelection(arguments.run, name, arguments.release, arguments.suite, parameters),
+        releases_of,
+    )
+    chosen = resolved.prepared.target
+    kind = choose_kind(chosen, arguments.kind, resolved.prepared.release)
+    wanted = _Wanted(arguments.finding, reviewed, arguments.run)
+    found = reproduce(resolved, wanted)
+    text = write_reproduction(chosen.folder, kind, found)
+    place = arguments.out / file_name(kind, found)
+    write_whole(place, text, CannotWrite)
+    said = _check(chosen, kind, found, place) if arguments.check else {}
+    wrong = list_wrong(found, said) if arguments.check else ()
+    if arguments.json:
+        out_json(_describe(found, place, said, wrong))
+    else:
+        _tell(found, kind, place)
+        for line in tell_checked(found, said, wrong) if arguments.check else ():
+            out(line)
+    return 1 if wrong else 0
+
+
+def choose_kind(chosen: Target, wanted: str, release: str) -> Reproduction:
+    """The reproduction of a target with this name, or the first. Raises `ConformError`."""
+    known = {one.name: one for one in chosen.reproductions}
+    if not known:
+        raise ConformError(
+            f"{chosen.folder / FILE} lists no [reproductions.NAME]; `conform help adapter` says how"
+        )
+    kind = known.get(wanted or next(iter(known)))
+    if kind is None:
+        like = suggest(wanted, known)
+        raise ConformError(
+            f"{chosen.id} has no reproduction {wanted!r}; it has {', '.join(known)}"
+            f"{like and f'; {like}'}"
+        )
+    if not kind.works_on(release):
+        raise ConformError(
+            f"the reproduction {kind.name} of {chosen.id} cannot be built for {release}, only for"
+            f" {', '.join(kind.releases)}; name one with --release"
+        )
+    return kind
+
+
+@dataclass(frozen=True, slots=True)
+class _Wanted:
+    """The finding to reproduce, what a person has written about it, and the run that shows it."""
+
+    name: str
+    reviewed: ReviewedFinding | None
+    run: str
+
+
+def reproduce(resolved: ResolvedRun, wanted: _Wanted) -> ReproducedFinding:
+    """Perform a finding on its target. Raises `ConformError`."""
+    path, says = _find_path(resolved, wanted)
+    question = number_elements(path.question)
+    prepared = resolved.prepared
+    runner = CaseRunner(prepared.start, resolved.suite, resolved.entries)
+    shows, left_out = runner.reproduce(question, wanted.name, path.causes)
+    sorts = {
+        sort: {element: int(str(number)) for element, number in own_object(ids).items()}
+        for sort, ids in own_object(question["sorts"]).items()
+    }
+    return ReproducedFinding(
+        wanted.name, says, prepared.target.id, prepared.release, sorts, shows, left_out,
+        wanted.reviewed,
+    )  # fmt: skip
+
+
+def _find_path(resolved: ResolvedRun, wanted: _Wanted) -> tuple[FindingPath, str]:
+    """The operations that lead to a finding, and the sentence about it."""
+    reviewed = wanted.reviewed
+    if reviewed is not None:
+        return path_of(resolved.suite, reviewed), reviewed.says
+    finding = _finding_of(wanted)
+    vectors = AskedVectors(resolved.suite, RunFolder(str(Path(wanted.run).resolve())))
+    return path_in_run(vectors, finding), finding.sentence
+
+
+def _finding_of(wanted: _Wanted) -> RunFinding:
+    folder = RunFolder(str(Path(wanted.run).resolve()))
+    summary = folder.read_json("summary.json") if folder.has("summary.json") else {}
+    found = [one for one in read_findings(summary) if one.id == wanted.name]
+    if not found:
+        raise CannotReproduce(
+            f"the run in {wanted.run} has no finding {wanted.name}; `conform explain {wanted.name}`"
+            " says which runs have it"
+        )
+    return found[0]
+
+
+def number_elements(question: Question) -> Question:
+    """A question whose elements have the numbers 1, 2, 3: a reader has to tell them apart."""
+    sorts: dict[str, Json] = {
+        sort: {element: number for number, element in enumerate(sorted(own_object(ids)), 1)}
+        for sort, ids in own_object(question["sorts"]).items()
+    }
+    return {**question, "sorts": sorts}
+
+
+def _check(
+    chosen: Target, kind: Reproduction, found: ReproducedFinding, place: Path
+) -> dict[str, str]:
+    """What each case of a written file says. Raises `ConformError`."""
+    if not kind.check:
+        raise ConformError(
+            f"{chosen.folder / FILE} has no command `check` for the reproduction {kind.name}; run"
+            " it yourself, without --check"
+        )
+    said = check_reproduction(chosen, kind, found.release, place)
+    for case in (SHOWS, LEFT_OUT):
+        if case not in said:
+            raise ConformError(
+                f"`check` of the reproduction {kind.name} said nothing of the case {case!r}; it"
+                f" prints an object with {SHOWS!r} and {LEFT_OUT!r}"
+            )
+    return said
+
+
+def list_wrong(found: ReproducedFinding, said: dict[str, str]) -> tuple[str, ...]:
+    """What is not as it should be: one case fails with the sentence, the other one passes."""
+    wrong = []
+    if not said[SHOWS]:
+        wrong.append(f"{SHOWS}: it passes, and should fail")
+    elif found.says not in said[SHOWS]:
+        wrong.append(f"{SHOWS}: it fails without the sentence of the finding")
+    if said[LEFT_OUT]:
+        wrong.append(f"{LEFT_OUT}: it fails, and should pass")
+    return tuple(wrong)
+
+
+def _tell(found: ReproducedFinding, kind: Reproduction, place: Path) -> None:
+    steps = plural(len(found.shows.steps), "operation")
+    out(f"{found.name} shows on {found.target} {found.release} after {steps}:")
+    for step in found.shows.steps:
+        out(f"  {step.number}  {step.call}")
+    for line in tell_checks(found.shows):
+        out(f"  {line}")
+    out(f"not without {' and '.join(found.left_out.gone)}")
+    out(f"{near(str(place))}: {kind.help}")
+
+
+def tell_checks(case: ReproducedCase) -> tuple[str, ...]:
+    """What differs after the last operation, a line for each place."""
+    from conform.judging.written_values import show
+
+    return tuple(
+        f"{'.'.join(one.path) or 'reply'}: expected {show(one.expected)}, observed"
+        f" {show(one.observed)}"
+        for one in case.checks
+    )
+
+
+def tell_checked(
+    found: ReproducedFinding, said: dict[str, str], wrong: tuple[str, ...]
+) -> tuple[str, ...]:
+    """What the built file did."""
+    if not wrong:
+        return (f"built and run: fails with {found.says!r}, and passes without its cause",)
+    shown = (f"  {case} said: {text or 'nothing'}" for case, text in said.items())
+    return (*(f"built and run, but {one}" for one in wrong), *shown)
+
+
+def _describe(
+    found: ReproducedFinding, place: Path, said: dict[str, str], wrong: tuple[str, ...]
+) -> dict[str, Json]:
+    return {
+        "finding": found.name,
+        "target": found.target,
+        "release": found.release,
+        "file": near(str(place)),
+        "operations": [step.call for step in found.shows.steps],
+        "left_out": [*found.left_out.gone],
+        "differs": [
+            {"path": ".".join(one.path) or "reply", "expected": one.expected,
+             "observed": one.observed}
+            for one in found.shows.checks
+        ],
+        "said": {**said},
+        "wrong": [*wrong],
+    }  # fmt: skip

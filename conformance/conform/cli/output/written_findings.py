@@ -1,0 +1,33 @@
+"""Reads what people have written about the findings of a project."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from charter.formats.project import Project, find_project
+from charter.formats.reviewed_finding import (
+    BadFinding,
+    Reviewed,
+    ReviewedFinding,
+    read_all_reviewed,
+    read_reviewed,
+)
+from conform.console.errors import ConformError
+
+
+def read_written() -> Reviewed:
+    """What is written in the project around the working folder, by target and name. Raises
+    `ConformError`."""
+    try:
+        return read_all_reviewed(find_project(Path()))
+    except BadFinding as error:
+        raise ConformError(str(error)) from None
+
+
+def read_one(project: Project, name: str) -> ReviewedFinding | None:
+    """What a person has written about a finding; None if nobody has. Raises `ConformError`."""
+    path = project.findings / f"{name}.toml"
+    try:
+        return read_reviewed(path) if path.is_file() else None
+    except BadFinding as error:
+        raise ConformError(str(error)) from None

@@ -1,0 +1,1 @@
+"""Reproduces findings: the operations that lead there, and what differs after them."""

@@ -1,0 +1,244 @@
+"""Performs the operations that lead to a finding on a target, and says what differs after them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import cast
+
+import orjson
+
+from charter.formats.adapter import is_fault
+from charter.formats.canonical import Json
+from charter.formats.opaque import OpaqueTypes
+from charter.formats.reading import own_calls, own_list, own_number, own_object
+from charter.formats.resolve import History, Unresolved, is_reference, leave_out, look_up
+from charter.formats.verdict import Verdict
+from conform.adapters.base import AdapterStart
+from conform.console.terminal import plural
+from conform.judging.answer import CannotAnswer
+from conform.judging.automaton import AnswerJson
+from conform.judging.differ import Allowed, RelabelledStep, nearest, paths, value_at
+from conform.judging.model import load
+from conform.judging.written_values import call_text
+from conform.runs.asked_vectors import answer_question
+from conform.runs.engines.one_vector import Shown, replay
+from conform.runs.findings.findings import finding_id
+from conform.runs.reproduce.case import (
+    LEFT_OUT,
+    SHOWS,
+    CannotReproduce,
+    CaseCheck,
+    CaseStep,
+    KeptValue,
+    Question,
+    ReproducedCase,
+)
+from conform.storage.tables import cause_of
+from conform.suites.cache import Suite
+
+
+@dataclass(frozen=True, slots=True)
+class CaseRunner:
+    """Performs questions on a started target. `entries` are the models of its overlay."""
+
+    start: AdapterStart
+    suite: Suite
+    entries: Mapping[str, str]
+
+    def reproduce(
+        self, question: Question, name: str, causes: Sequence[int]
+    ) -> tuple[ReproducedCase, ReproducedCase]:
+        """The two cases of a finding: with all operations of a question, whose last one shows it,
+        and without its `causes` (none: those are found). Raises `CannotReproduce`."""
+        if question["given"] is not None:
+            raise CannotReproduce(
+                f"the path of {name} begins in a given state, which nobody may reach"
+            )
+        shows = self._perform(question, SHOWS)
+        if name not in shows.entries or not shows.differs:
+            others = ", ".join(sorted(shows.entries)) or "nothing"
+            raise CannotReproduce(
+                f"{name} does not show on {self.start.release} after the"
+                f" {plural(len(shows.steps), 'operation')} of its path (they show {others}): it is"
+                " mended there, or another path is needed"
+            )
+        case, gone = self._leave_out(question, name, shows, causes)
+        calls = tuple(shows.steps[number - 1].call for number in gone)
+        return shows, replace(case, gone=calls)
+
+    def _leave_out(
+        self, question: Question, name: str, shows: ReproducedCase, causes: Sequence[int]
+    ) -> tuple[ReproducedCase, Sequence[int]]:
+        """The case without the causes, and their numbers; without any given, that without one
+        operation, the last that is one."""
+        last = len(shows.steps)
+        if any(number >= last for number in causes):
+            raise CannotReproduce(
+                f"a cause of {name} is no operation before the last, which is number {last}"
+            )
+        for gone in (causes,) if causes else [(number,) for number in range(last - 1, 0, -1)]:
+            rest = without(question, gone)
+            case = self._try(rest, shows) if rest is not None else None
+            if case is not None and name not in case.entries and not case.differs:
+                return case, gone
+        told = f"operation {', '.join(map(str, causes))}" if causes else "any one operation"
+        raise CannotReproduce(
+            f"{name} shows also without {told} of its path, or the rest cannot be performed; name"
+            " other operations as its causes"
+        )
+
+    def _try(self, question: Question, shows: ReproducedCase) -> ReproducedCase | None:
+        """The case of a shorter question; None if it has no answer."""
+        try:
+            return self._perform(question, LEFT_OUT, shows.checks)
+        except CannotAnswer:
+            return None
+
+    def _perform(
+        self, question: Question, name: str, compared: Sequence[CaseCheck] = ()
+    ) -> ReproducedCase:
+        """Perform a question. In the last step the places of `compared` count, or all that differ.
+        Raises `CannotAnswer`."""
+        manifest = self.suite.manifest
+        opaque = OpaqueTypes.of(manifest.read_types())
+        item = answer_question(load(manifest.models.charter), question, opaque)
+        replayed = replay(self.start, item, manifest, self.entries)
+        calls, verdict = own_calls(question), replayed.assessment.verdict
+        if len(replayed.steps) != len(calls) + 1:
+            why = verdict.detail or str(verdict.kind)
+            raise CannotReproduce(
+                f"{self.start.release} performs {len(replayed.steps) - 1} of"
+                f" {plural(len(calls), 'operation')} alone ({why}); another path is needed"
+            )
+        checks = compare_last(orjson.loads(item.answer), replayed.steps[-1], compared)
+        entries = frozenset(list_findings(verdict, own_object(question["sorts"])))
+        steps = _keep_values(_steps(calls, replayed.steps, checks))
+        return ReproducedCase(name, steps, checks, entries)
+
+
+def without(question: Question, gone: Sequence[int]) -> Question | None:
+    """A question without some operations, by number; None if a later one needs their reply."""
+    calls = own_calls(question)
+    for number in sorted(gone, reverse=True):
+        args = leave_out([call["args"] for call in calls], number - 1, 1)
+        if args is None:
+            return None
+        rest = (*calls[: number - 1], *calls[number:])
+        calls = [{**call, "args": one} for call, one in zip(rest, args, strict=True)]
+    return {**question, "operations": [*calls]}
+
+
+def list_findings(verdict: Verdict, sorts: Mapping[str, Json]) -> Iterator[str]:
+    """The ids of the findings that a vector shows."""
+    held = cast("Mapping[str, Mapping[str, int]]", sorts)
+    for deviation in verdict.deviations:
+        yield from deviation.entries
+        yield finding_id(" ".join(deviation.entries), cause_of(deviation, held))
+
+
+def compare_last(
+    answer: AnswerJson, last: Shown, compared: Sequence[CaseCheck]
+) -> tuple[CaseCheck, ...]:
+    """What was expected and observed in the last step, in the places of `compared`, or else where
+    they differ. Labels of opaque values are left out."""
+    allowed = [
+        Allowed(
+            node["branch"],
+            answer["replies"][node["reply"]] if node["reply"] >= 0 else None,
+            answer["observations"][node["observation"]],
+        )
+        for node in answer["steps"][-1]
+    ]
+    seen = RelabelledStep(last.reply, last.observation, is_fault(last.reply))
+    best = nearest(allowed, seen)
+    assert best is not None
+    wanted: dict[str, Json] = {"reply": best.reply, "state": best.observation}
+    found: dict[str, Json] = {"reply": last.reply, "state": last.observation}
+    if compared:
+        places = [".".join(("reply" if one.is_reply else "state", *one.path)) for one in compared]
+        places = [place.rstrip(".") for place in places]
+    elif seen.fault or _case(best.reply) != _case(last.reply):
+        places = ["reply"]
+    else:
+        # A reply that differs in a detail alone follows from the state.
+        places = [*paths(wanted["state"], found["state"], "state")]
+        places = places or [*paths(wanted["reply"], found["reply"], "reply")]
+    checks = [_check(place, value_at(wanted, place), value_at(found, place)) for place in places]
+    return tuple(one for one in checks if one.is_reply or not _has_label(one))
+
+
+def _check(place: str, expected: Json, observed: Json) -> CaseCheck:
+    head, *path = place.split(".")
+    return CaseCheck(tuple(path), expected, observed, is_reply=head == "reply")
+
+
+def _case(reply: Json) -> Json:
+    return reply.get("case") if isinstance(reply, dict) else reply
+
+
+def _has_label(check: CaseCheck) -> bool:
+    text = orjson.dumps([check.expected, check.observed]).decode()
+    return '"#' in text or '"~' in text
+
+
+def _steps(
+    calls: Sequence[Mapping[str, Json]], shown: Sequence[Shown], checks: Sequence[CaseCheck]
+) -> Iterator[CaseStep]:
+    """The operations, each with its reply; the last one with that which is expected."""
+    observed = [step.observation for step in shown]
+    replies = [step.reply for step in shown]
+    for number, call in enumerate(calls, 1):
+        args = own_object(call["args"])
+        history = History(tuple(observed), tuple(replies))
+        used = own_object(_use(args, number, history))
+        reply = replies[number]
+        if number == len(calls):
+            reply = next((one.expected for one in checks if one.is_reply and not one.path), reply)
+        operation = str(call["operation"])
+        yield CaseStep(number, operation, used, call_text(operation, args), reply)
+
+
+def _use(value: Json, number: int, history: History) -> Json:
+    """An argument; a reference says whether its value is still in that place (`now`)."""
+    if isinstance(value, dict):
+        if is_reference(value):
+            return {**value, "now": _is_there(value, number, history)}
+        return {name: _use(one, number, history) for name, one in value.items()}
+    if isinstance(value, list):
+        return [_use(one, number, history) for one in value]
+    return value
+
+
+def _is_there(reference: dict[str, Json], number: int, history: History) -> bool:
+    if "in" in reference:
+        return False
+    _, *path = own_list(reference["ref"])
+    try:
+        now = look_up({**reference, "ref": [number - 1, *path], "plus": 0}, history)
+        return now == look_up({**reference, "plus": 0}, history)
+    except Unresolved:
+        return False
+
+
+def _keep_values(steps: Iterable[CaseStep]) -> tuple[CaseStep, ...]:
+    """The steps, where each notes the values that later ones need and that change meanwhile."""
+    keeps: dict[int, dict[str, KeptValue]] = {}
+    named = [replace(one, args=own_object(_name(one.args, keeps))) for one in steps]
+    return tuple(replace(one, keeps=tuple(keeps.get(one.number, {}).values())) for one in named)
+
+
+def _name(value: Json | Mapping[str, Json], keeps: dict[int, dict[str, KeptValue]]) -> Json:
+    if isinstance(value, Mapping):
+        if value.get("now") is False and isinstance(value.get("ref"), list):
+            step, *path = own_list(value["ref"])
+            in_reply = "in" in value
+            parts = ("reply", *path) if in_reply else path
+            name = "_".join(map(str, (*parts, step)))
+            kept = KeptValue(name, tuple(path), in_reply)
+            keeps.setdefault(own_number(step), {})[name] = kept
+            return {**value, "kept": name}
+        return {name: _name(one, keeps) for name, one in value.items()}
+    if isinstance(value, list):
+        return [_name(one, keeps) for one in value]
+    return value

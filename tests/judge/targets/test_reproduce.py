@@ -1,0 +1,176 @@
+"""`conform reproduce` writes a test of a finding, which fails with it and passes without its
+cause."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from tests.support.toy.vectors import vector, write_toy_vectors
+
+from charter.formats.vector import Why
+
+REGISTER, ELECT = ("register", {"node": "n1"}), ("elect", {})
+EXPIRE = ("expire", {"node": "n1"})
+SAYS = "The leader stays when its lease is over."
+FILE = f"""
+target = "fake-keeps_leader"
+title = "A leader stays"
+cost = "no_leader"
+often = "each time"
+says = "{SAYS}"
+path = "stays"
+fix = "let it go"
+causes = [2]
+searched = {{ words = "leader stays", date = "2026-11-29" }}
+[[where]]
+class = "Keeper"
+method = "expire"
+note = "it forgets the leader"
+[[texts]]
+source = "the text"
+section = "1"
+quote = "nobody leads"
+"""
+KIND = """
+[reproductions.script]
+help = "a script"
+template = "reproduce.j2"
+file = "{class}.txt"
+check = ["{python}", "{adapter}/check.py", "{file}"]
+"""
+TEMPLATE = """{{ finding.class_name }}: {{ reviewed.title if reviewed else "no title" }}
+{% for case in cases %}
+{% set names = case.steps | map(attribute="operation") %}
+{{ case.name }}: {{ names | join(" ") }}; {{ case.gone | join(" ") }}
+{% for check in case.checks %}
+{{ check.path | join(".") }} {{ check.expected | tojson }} {{ check.observed | tojson }}
+{% endfor %}
+{% endfor %}
+"""
+CHECK = """
+import json, sys
+print(json.dumps({"shows": SHOWS, "left_out": LEFT_OUT}))
+"""
+
+
+@pytest.fixture
+def leaving(targets_folder, tmp_path):
+    """A target whose leader stays, with a path, a file and a kind of reproduction; the options that
+    name its suite."""
+    folder = Path("adapters") / targets_folder("keeps_leader")
+    toml = folder / "adapter.toml"
+    toml.write_text(toml.read_text().replace("[deadlines]", f"{KIND}\n[deadlines]"))
+    (folder / "reproduce.j2").write_text(TEMPLATE)
+    write_check(folder, f"assert: {SAYS}", "")
+    suite = tmp_path / "suite"
+    vectors = [
+        vector(REGISTER, ELECT, EXPIRE, why=Why(title="stays")),
+        vector(REGISTER, ELECT, why=Why(title="conforms")),
+    ]
+    write_toy_vectors(suite, vectors)
+    written = Path("docs/findings/leader_stays.toml")
+    written.parent.mkdir(parents=True)
+    written.write_text(FILE)
+    return folder, ("--suite", suite, "--out", tmp_path / "out")
+
+
+def write_check(folder, shows, left_out):
+    held = CHECK.replace("SHOWS", json.dumps(shows)).replace("LEFT_OUT", json.dumps(left_out))
+    (folder / "check.py").write_text(held)
+
+
+def test_test_has_the_path_and_what_differs_and_is_checked(conform, leaving, tmp_path):
+    code, said, _ = conform("reproduce", "leader_stays", *leaving[1], "--check")
+    assert code == 0, said
+    assert (tmp_path / "out" / "LeaderStays.txt").read_text() == (
+        "LeaderStays: A leader stays\n"
+        "shows: register elect expire; \n"
+        'leader null "n1"\n'
+        "left_out: register expire; elect()\n"
+        "leader null null\n"
+    )
+    assert f"built and run: fails with {SAYS!r}, and passes without its cause" in said
+    code, said, _ = conform("reproduce", "leader_stays", *leaving[1], "--json")
+    assert json.loads(said)["differs"] == [{"path": "leader", "expected": None, "observed": "n1"}]
+
+
+@pytest.mark.parametrize(("shows", "left_out", "told"), [
+    ("", "", "shows: it passes, and should fail"),
+    ("something else", "", "shows: it fails without the sentence of the finding"),
+    (SAYS, "it failed", "left_out: it fails, and should pass"),
+])  # fmt: skip
+def test_case_that_is_not_as_it_should_be_is_told(conform, leaving, shows, left_out, told):
+    write_check(leaving[0], shows, left_out)
+    code, said, _ = conform("reproduce", "leader_stays", *leaving[1], "--check")
+    assert code == 1 and told in said
+
+
+def test_finding_of_a_run_needs_no_file(conform, leaving, tmp_path):
+    overlay = leaving[0] / "adapter.toml"
+    overlay.write_text(overlay.read_text().replace('overlay = "known"\n', ""))
+    run = tmp_path / "run"
+    given = ("--target", leaving[0], "--suite", leaving[1][1], "--engine", "inline", "--out", run)
+    conform("run", *given)
+    name = json.loads((run / "summary.json").read_text())["findings"][0]["id"]
+    code, said, _ = conform("reproduce", name, "--run", run, *leaving[1])
+    assert code == 0, said
+    (written,) = (tmp_path / "out").iterdir()
+    assert written.name == f"F{name.removeprefix('f-')}.txt"
+    assert "left_out: register expire; elect()" in written.read_text()
+    code, _, said = conform("reproduce", "f-0000000000", "--run", run)
+    assert code == 1 and "has no finding f-0000000000" in said
+
+
+PATH = 'path = "stays"'
+
+
+@pytest.mark.parametrize(("change", "code", "told"), [
+    ((PATH, 'path = "goes"'), 1, "no vector of the suite of fake-keeps_leader has the title"),
+    ((PATH, 'path = "conforms"'), 1, "leader_stays does not show"),
+    (("[2]", "[3]"), 1, "is no operation before the last, which is number 3"),
+    (("[2]", "[]"), 2, "'causes' is no list of numbers of operations"),
+    (("no_leader", "dear"), 2, "'cost' is 'dear', and not one of loses_records"),
+])  # fmt: skip
+def test_what_cannot_be_reproduced_is_told(conform, leaving, change, code, told):
+    path = Path("docs/findings/leader_stays.toml")
+    path.write_text(path.read_text().replace(*change))
+    found, _, said = conform("reproduce", "leader_stays", *leaving[1])
+    assert found == code and told in said
+    assert not leaving[1][3].exists()
+
+
+def test_template_without_a_statement_is_told(conform, leaving):
+    (leaving[0] / "reproduce.j2").write_text("{{ cannot('no statement for ' ~ finding.name) }}")
+    code, _, said = conform("reproduce", "leader_stays", *leaving[1])
+    assert code == 2 and "cannot reproduce leader_stays: no statement for leader_stays" in said
+    (leaving[0] / "reproduce.j2").write_text("{{ finding.nothing }}")
+    code, _, said = conform("reproduce", "leader_stays", *leaving[1])
+    assert code == 2 and "mend the template" in said
+
+
+def test_kind_and_finding_that_are_not_there_are_told(conform, leaving):
+    code, _, said = conform("reproduce", "leader_stays", "--as", "scrip", *leaving[1])
+    assert code == 2 and "it has script; did you mean script?" in said
+    code, _, said = conform("reproduce", "other", *leaving[1])
+    assert code == 2 and "there is no docs/findings/other.toml" in said
+
+
+def test_report_begins_with_what_is_written(conform, leaving, tmp_path):
+    run, out = tmp_path / "run", tmp_path / "report"
+    given = ("--target", leaving[0], "--suite", leaving[1][1], "--engine", "inline", "--out", run)
+    conform("run", *given)
+    code, _, _ = conform("report", run, "--out", out)
+    assert code == 0
+    first = (out / "index.html").read_text()
+    assert (
+        "A leader stays" in first and "It leaves a partition without a leader: each time." in first
+    )
+    (page,) = out.glob("runs/*/findings/leader_stays.html")
+    text = page.read_text()
+    title, path, judged = (
+        text.index(part) for part in ("<h1>A leader stays", 'id="path"', 'id="judged"')
+    )
+    assert title < path < judged and text.index("Keeper.expire") < judged
+    assert text.index("should be") < judged and "nobody leads" in text
