@@ -10,9 +10,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from charter.formats.files import regular
+from charter.formats.findings.reproductions import Reproduction, read_reproductions
 from charter.formats.limits import TargetLimit, read_limits
 from charter.formats.project import BadProject, Project
-from charter.formats.reproductions import Reproduction, read_reproductions
 from charter.formats.spelling import suggest
 
 FILE = "adapter.toml"

@@ -1,8 +1,8 @@
 """Builds and runs a reproduction of a finding, and prints what each of its cases said.
 
-A test in Kafka's own harness needs the test jars of the release, which `prepare.py` fetches; any
-other file has a `main` and needs the jars of the adapter alone. Prints one JSON object: the message
-of each case ("" if it passed), or `{"error": ...}` with exit code 2.
+A test in the environment of Kafka's own tests needs the test jars of the release, which
+`prepare.py` fetches; any other file has a `main` and needs the jars of the adapter alone. Prints
+one JSON object: the message of each case ("" if it passed), or `{"error": ...}` with exit code 2.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ from xml.etree import ElementTree
 
 CASES = {"fails()": "shows", "passesWithoutItsCause()": "left_out"}
 _LAUNCHER = "org.junit.platform.console.ConsoleLauncher"
-_HARNESS = "import org.junit.jupiter"
+_JUNIT = "import org.junit.jupiter"
 _SECONDS = 600.0
-_SHOWN = 2000
+_LENGTH_MAX = 2000
 """Characters that are shown of what a program wrote that did not run."""
 
 
@@ -32,11 +32,11 @@ class CannotCheck(Exception):
 
 def check(release: str, cache: Path, source: Path) -> dict[str, str]:
     """What each case of a Java file says on a release. Raises `CannotCheck`."""
-    harness = _HARNESS in source.read_text(encoding="utf-8")
-    classpath = _prepare(release, cache, ["--tests"] if harness else [])
+    is_test = _JUNIT in source.read_text(encoding="utf-8")
+    classpath = _prepare(release, cache, ["--tests"] if is_test else [])
     with tempfile.TemporaryDirectory() as made:
         _compile(source, classpath, Path(made))
-        run = _run_tests if harness else _run_main
+        run = _run_tests if is_test else _run_main
         return run(f"org.apache.kafka.controller.{source.stem}", classpath, Path(made))
 
 
@@ -70,15 +70,15 @@ def _run_tests(name: str, classpath: str, made: Path) -> dict[str, str]:
         for case in ElementTree.parse(file).iter("testcase"):
             found[CASES.get(case.get("name", ""), "")] = _message(case)
     if not {*CASES.values()} <= found.keys():
-        raise CannotCheck(f"the tests of {name} did not run: {done.stdout.strip()[-_SHOWN:]}")
+        raise CannotCheck(f"the tests of {name} did not run: {done.stdout.strip()[-_LENGTH_MAX:]}")
     return {case: found[case] for case in CASES.values()}
 
 
 def _message(case: ElementTree.Element) -> str:
     """What a test said that failed; "" if it passed."""
     for kind in ("failure", "error"):
-        if (told := case.find(kind)) is not None:
-            return told.get("message") or told.get("type") or "it failed"
+        if (found := case.find(kind)) is not None:
+            return found.get("message") or found.get("type") or "it failed"
     return ""
 
 
@@ -90,7 +90,7 @@ def _run_main(name: str, classpath: str, made: Path) -> dict[str, str]:
         found = json.loads(lines[-1])
         return {case: str(found[case]) for case in CASES.values()}
     except (IndexError, KeyError, TypeError, ValueError):
-        raise CannotCheck(f"{name} did not run: {done.stdout.strip()[-_SHOWN:]}") from None
+        raise CannotCheck(f"{name} did not run: {done.stdout.strip()[-_LENGTH_MAX:]}") from None
 
 
 def _java(classpath: str, made: Path) -> list[str]:

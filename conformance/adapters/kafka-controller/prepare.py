@@ -54,7 +54,7 @@ def prepare(release: str, cache: Path, say: Say) -> Mapping[str, str]:
 
 
 def prepare_tests(release: str, cache: Path, say: Say) -> Mapping[str, str]:
-    """The class path of tests in Kafka's own harness: its test jars, and JUnit. Raises
+    """The class path of Kafka's own tests: its test jars, and JUnit. Raises
     `CannotPrepare`."""
     return {"classpath": str(_jars(release, cache.resolve(), say, tests=True) / "*")}
 
@@ -213,7 +213,7 @@ def main(arguments: Sequence[str]) -> int:
     parser = argparse.ArgumentParser(description="Prepare the Kafka controller adapter.")
     parser.add_argument("--release", required=True)
     parser.add_argument("--cache", required=True, type=Path)
-    parser.add_argument("--tests", action="store_true", help="for tests in Kafka's own harness")
+    parser.add_argument("--tests", action="store_true", help="for Kafka's own tests")
     options = parser.parse_args(arguments)
     make = prepare_tests if options.tests else prepare
     try:

@@ -21,8 +21,8 @@ from importlib.util import find_spec
 from pathlib import Path
 from types import MappingProxyType
 
+from charter.formats.findings.reproductions import Reproduction
 from charter.formats.project import BadProject, Project, check_named, find_project
-from charter.formats.reproductions import Reproduction
 from charter.formats.spelling import suggest
 from charter.formats.target import FILE, Target, ids_of, parameter_values, read_target, target_files
 from conform.adapters.base import AdapterStart

@@ -19,7 +19,7 @@ _PROJECT = {
 _JUDGE = {
     "run": "judge an implementation",
     "replay": "run one vector on an implementation, and show every step",
-    "reproduce": "write a test of a finding in the implementation's own harness",
+    "reproduce": "write a test of a finding for the implementation's own tests",
     "findings": "list what is written about the findings of a target, and what is not",
     "keep": "keep a question that failed, so that the suite has it",
     "rejudge": "judge the observations of an earlier run by another suite",

@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from charter.formats.canonical import Json
-from charter.formats.reviewed_finding import Reviewed
+from charter.formats.findings.reviewed import Reviewed
 from charter.formats.verdict import JUDGED
 from conform.reports import exports as beside
 from conform.reports import releases, wording
@@ -32,7 +32,7 @@ from conform.runs.findings.findings import FindingExample
 
 _OURS = ("index.html", "compare.html", "summary.md", STYLE, "runs")
 _REASONS = 60
-NOBODY_WROTE: Reviewed = MappingProxyType({})
+NO_REVIEWS: Reviewed = MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +68,7 @@ def write(
     runs: Sequence[Path],
     out: Path,
     sections: Path | None = None,
-    reviewed: Reviewed = NOBODY_WROTE,
+    reviewed: Reviewed = NO_REVIEWS,
 ) -> Written:
     """Writes the report of finished runs into `out`; runs keep the given order. `reviewed` is what
     people have written about findings.

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 
-from charter.formats.reviewed_finding import COSTS, ReviewedFinding
+from charter.formats.findings.reviewed import COSTS, ReviewedFinding
 from charter.formats.run import SystemAnswer
 from conform.reports.runs import ReportedRun
 from conform.reports.sections import EntrySection
@@ -111,11 +111,11 @@ def _short(path: str) -> str:
     return f"{first}.{others[0]}" if len(others) == 1 else f"{first}…{others[-1]}"
 
 
-NOTHING_WRITTEN: Mapping[str, ReviewedFinding] = MappingProxyType({})
+NO_REVIEWS: Mapping[str, ReviewedFinding] = MappingProxyType({})
 
 
 def findings(
-    run: ReportedRun, reviewed: Mapping[str, ReviewedFinding] = NOTHING_WRITTEN
+    run: ReportedRun, reviewed: Mapping[str, ReviewedFinding] = NO_REVIEWS
 ) -> tuple[Finding, ...]:
     """The findings of a run: new ones first, then those with `reviewed` words by their cost, then
     by severity, then by number of vectors."""

@@ -13,8 +13,8 @@ from typing import NoReturn
 import jinja2
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 
-from charter.formats.reproductions import Reproduction
-from charter.formats.reviewed_finding import ReviewedFinding
+from charter.formats.findings.reproductions import Reproduction
+from charter.formats.findings.reviewed import ReviewedFinding
 from conform.console.errors import ConformError
 from conform.runs.reproduce.case import ReproducedCase
 

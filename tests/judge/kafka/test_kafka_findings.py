@@ -29,5 +29,5 @@ def test_test_of_a_finding_fails_on_a_quorum_and_passes_without_its_cause(
     conform, monkeypatch, tmp_path, name
 ):
     monkeypatch.chdir(ROOT)
-    code, said, told = conform("reproduce", name, "--as", "junit", "--check", "--out", tmp_path)
-    assert code == 0, said + told
+    code, said, error = conform("reproduce", name, "--as", "junit", "--check", "--out", tmp_path)
+    assert code == 0, said + error

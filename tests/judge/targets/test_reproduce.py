@@ -96,15 +96,15 @@ def test_test_has_the_path_and_what_differs_and_is_checked(conform, leaving, tmp
     assert json.loads(said)["differs"] == [{"path": "leader", "expected": None, "observed": "n1"}]
 
 
-@pytest.mark.parametrize(("shows", "left_out", "told"), [
+@pytest.mark.parametrize(("shows", "left_out", "words"), [
     ("", "", "shows: it passes, and should fail"),
     ("something else", "", "shows: it fails without the sentence of the finding"),
     (SAYS, "it failed", "left_out: it fails, and should pass"),
 ])  # fmt: skip
-def test_case_that_is_not_as_it_should_be_is_told(conform, leaving, shows, left_out, told):
+def test_case_that_is_not_as_it_should_be_is_said(conform, leaving, shows, left_out, words):
     write_check(leaving[0], shows, left_out)
     code, said, _ = conform("reproduce", "leader_stays", *leaving[1], "--check")
-    assert code == 1 and told in said
+    assert code == 1 and words in said
 
 
 def test_finding_of_a_run_needs_no_file(conform, leaving, tmp_path):
@@ -126,22 +126,22 @@ def test_finding_of_a_run_needs_no_file(conform, leaving, tmp_path):
 PATH = 'path = "stays"'
 
 
-@pytest.mark.parametrize(("change", "code", "told"), [
+@pytest.mark.parametrize(("change", "code", "words"), [
     ((PATH, 'path = "goes"'), 1, "no vector of the suite of fake-keeps_leader has the title"),
     ((PATH, 'path = "conforms"'), 1, "leader_stays does not show"),
     (("[2]", "[3]"), 1, "is no operation before the last, which is number 3"),
     (("[2]", "[]"), 2, "'causes' is no list of numbers of operations"),
     (("no_leader", "dear"), 2, "'cost' is 'dear', and not one of loses_records"),
 ])  # fmt: skip
-def test_what_cannot_be_reproduced_is_told(conform, leaving, change, code, told):
+def test_what_cannot_be_reproduced_is_said(conform, leaving, change, code, words):
     path = Path("docs/findings/leader_stays.toml")
     path.write_text(path.read_text().replace(*change))
     found, _, said = conform("reproduce", "leader_stays", *leaving[1])
-    assert found == code and told in said
+    assert found == code and words in said
     assert not leaving[1][3].exists()
 
 
-def test_template_without_a_statement_is_told(conform, leaving):
+def test_template_without_a_statement_is_said(conform, leaving):
     (leaving[0] / "reproduce.j2").write_text("{{ cannot('no statement for ' ~ finding.name) }}")
     code, _, said = conform("reproduce", "leader_stays", *leaving[1])
     assert code == 2 and "cannot reproduce leader_stays: no statement for leader_stays" in said
@@ -150,7 +150,7 @@ def test_template_without_a_statement_is_told(conform, leaving):
     assert code == 2 and "mend the template" in said
 
 
-def test_kind_and_finding_that_are_not_there_are_told(conform, leaving):
+def test_kind_and_finding_that_are_not_there_are_words(conform, leaving):
     code, _, said = conform("reproduce", "leader_stays", "--as", "scrip", *leaving[1])
     assert code == 2 and "it has script; did you mean script?" in said
     code, _, said = conform("reproduce", "other", *leaving[1])

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from charter.formats.findings.reproductions import Reproduction, read_reproductions
+from charter.formats.findings.reviewed import BadFinding, read_all_reviewed, read_reviewed
 from charter.formats.project import project_at
-from charter.formats.reproductions import Reproduction, read_reproductions
-from charter.formats.reviewed_finding import BadFinding, read_all_reviewed, read_reviewed
 
 WHOLE = """
 target = "keeper"
@@ -39,7 +39,7 @@ def test_file_is_read_by_target_and_name(tmp_path):
     assert read_all_reviewed(None) == {}
 
 
-@pytest.mark.parametrize(("old", "new", "told"), [
+@pytest.mark.parametrize(("old", "new", "words"), [
     ("title", "titel", "the key 'titel' is not known; did you mean title"),
     ('title = "a"', "", "'title' is missing, or no text"),
     ("wrong_answer", "dear", "'cost' is 'dear', and not one of loses_records"),
@@ -54,10 +54,10 @@ def test_file_is_read_by_target_and_name(tmp_path):
     ("[[where]]", "[[threads]]", "a \\[\\[threads\\]\\] has the unknown key 'class'"),
     ("=", "", "is no TOML"),
 ])  # fmt: skip
-def test_file_that_cannot_be_read_is_told(tmp_path, old, new, told):
+def test_file_that_cannot_be_read_is_refused(tmp_path, old, new, words):
     path = tmp_path / "one.toml"
     path.write_text(WHOLE.replace(old, new, 1))
-    with pytest.raises(BadFinding, match=told):
+    with pytest.raises(BadFinding, match=words):
         read_reviewed(path)
 
 
@@ -71,7 +71,7 @@ def test_reproduction_says_where_it_can_be_built():
     assert Reproduction("plain", "", "", "").works_on("3.3.0")
 
 
-@pytest.mark.parametrize(("held", "told"), [
+@pytest.mark.parametrize(("held", "words"), [
     (["junit"], r"begin each of them with \[reproductions.NAME\]"),
     ({"J U": KIND}, "no name of small letters"),
     ({"junit": "x"}, r"is no table; write \[reproductions.junit\]"),
@@ -79,6 +79,6 @@ def test_reproduction_says_where_it_can_be_built():
     ({"junit": {**KIND, "file": " "}}, "lacks the text 'file'"),
     ({"junit": {**KIND, "check": "x"}}, "'check' of the reproduction 'junit' is no list"),
 ])  # fmt: skip
-def test_reproduction_that_cannot_be_read_is_told(held, told):
-    with pytest.raises(ValueError, match=told):
+def test_reproduction_that_cannot_be_read_is_refused(held, words):
+    with pytest.raises(ValueError, match=words):
         read_reproductions(held)

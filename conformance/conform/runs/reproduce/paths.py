@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import orjson
 
 from charter.formats.canonical import Json
+from charter.formats.findings.reviewed import ReviewedFinding
 from charter.formats.reading import own_calls
-from charter.formats.reviewed_finding import ReviewedFinding
 from charter.formats.run import RunFinding
 from conform.console.errors import BadSuite
 from conform.judging.verdict import VectorItem

@@ -82,9 +82,9 @@ class CaseRunner:
             case = self._try(rest, shows) if rest is not None else None
             if case is not None and name not in case.entries and not case.differs:
                 return case, gone
-        told = f"operation {', '.join(map(str, causes))}" if causes else "any one operation"
+        named = f"operation {', '.join(map(str, causes))}" if causes else "any one operation"
         raise CannotReproduce(
-            f"{name} shows also without {told} of its path, or the rest cannot be performed; name"
+            f"{name} shows also without {named} of its path, or the rest cannot be performed; name"
             " other operations as its causes"
         )
 

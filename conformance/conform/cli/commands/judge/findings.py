@@ -7,19 +7,19 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from charter.formats.canonical import Json
+from charter.formats.findings.reviewed import Reviewed, ReviewedFinding
 from charter.formats.project import Project
-from charter.formats.reviewed_finding import Reviewed, ReviewedFinding
 from charter.formats.target import Target
 from conform.adapters.projects import model_folders, project_here
 from conform.adapters.targets import target, targets_of
 from conform.cli.output.run_output import near
-from conform.cli.output.written_findings import read_written
 from conform.console.errors import ConformError
 from conform.console.terminal import columns, out, out_json, plural
 from conform.judging.model import sections_of, use_folders
 from conform.reports.sections import EntrySection, read_sections
 from conform.reports.wording import releases
 from conform.runs.reproduce.paths import has_path
+from conform.runs.reproduce.written import read_written
 from conform.runs.select import suite_for
 from conform.suites.cache import open_suite
 
@@ -35,7 +35,7 @@ mend, and without such a file, lacks one.
 Exit code 0: each file fits an entry, and its path is in the suite; 1: a file is stale; 2: an error
 that you can fix.
 """
-MENDED = ("suspected_defect", "known_defect")
+DEFECT_CLASSES = ("suspected_defect", "known_defect")
 """The classes of entries that somebody should mend."""
 
 
@@ -52,7 +52,9 @@ class ListedFinding:
     @property
     def lacks(self) -> bool:
         """Whether nobody has written about an entry that somebody should mend."""
-        return self.reviewed is None and self.entry is not None and self.entry.kind in MENDED
+        return (
+            self.reviewed is None and self.entry is not None and self.entry.kind in DEFECT_CLASSES
+        )
 
     @property
     def rank(self) -> tuple[int, bool, str]:
@@ -145,15 +147,15 @@ def _tell(project: Project, name: str, found: Sequence[ListedFinding]) -> None:
     rows = []
     for one in found:
         if one.reviewed:
-            told = f"{one.reviewed.title} ({one.reviewed.costs})"
+            line = f"{one.reviewed.title} ({one.reviewed.costs})"
         elif one.lacks:
-            told = f"lacks {near(str(project.findings / f'{one.name}.toml'))}"
+            line = f"lacks {near(str(project.findings / f'{one.name}.toml'))}"
         else:
-            told = ""
+            line = ""
         kind = one.entry.kind if one.entry else "stale"
         entry = one.entry
-        told_of = releases(entry.first_release, entry.last_release) if entry else ""
-        rows.append([one.name, kind, told_of, told])
+        range_of = releases(entry.first_release, entry.last_release) if entry else ""
+        rows.append([one.name, kind, range_of, line])
     out(columns(rows))
     for one in found:
         if one.stale:

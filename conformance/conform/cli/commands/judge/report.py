@@ -10,13 +10,13 @@ from pathlib import Path
 from charter.formats.project import BadProject
 from conform.adapters.projects import model_folders
 from conform.cli.output.overlay import overlay_warnings
-from conform.cli.output.written_findings import read_written
 from conform.console.errors import ConformError
 from conform.console.terminal import out, out_json, say
 from conform.judging.model import use_folders
 from conform.reports.build_site import write
 from conform.runs.earlier_target import target_of_run
 from conform.runs.entry_widths import both_told
+from conform.runs.reproduce.written import read_written
 from conform.storage.bucket_store import RunFolder
 
 EXAMPLES = """examples:

@@ -8,9 +8,9 @@ from pathlib import Path
 
 from charter.formats.canonical import Json
 from charter.formats.files import write_whole
+from charter.formats.findings.reproductions import Reproduction
+from charter.formats.findings.reviewed import ReviewedFinding
 from charter.formats.reading import own_object
-from charter.formats.reproductions import Reproduction
-from charter.formats.reviewed_finding import ReviewedFinding
 from charter.formats.run import RunFinding
 from charter.formats.spelling import suggest
 from charter.formats.target import FILE, Target
@@ -18,7 +18,6 @@ from conform.adapters.projects import project_here
 from conform.adapters.targets import check_reproduction
 from conform.cli.output.overlay import releases_of
 from conform.cli.output.run_output import near
-from conform.cli.output.written_findings import read_one
 from conform.cli.set_options import add_set, read_set
 from conform.console.errors import CannotWrite, ConformError
 from conform.console.terminal import out, out_json, plural
@@ -28,6 +27,7 @@ from conform.runs.findings.findings import read_findings
 from conform.runs.reproduce.case import LEFT_OUT, SHOWS, CannotReproduce, Question, ReproducedCase
 from conform.runs.reproduce.paths import FindingPath, path_in_run, path_of
 from conform.runs.reproduce.perform import CaseRunner
+from conform.runs.reproduce.written import read_one
 from conform.runs.select import ResolvedRun, RunSelection, resolve
 from conform.storage.bucket_store import RunFolder
 
@@ -36,10 +36,10 @@ EXAMPLES = """examples:
   conform reproduce cleared_elr_stays_in_index --as junit --check
   conform reproduce f-d28d595dca --run build/runs/kafka-controller-4.3.1-9f01c2aa
 
-Writes one file that shows a finding in a harness of the implementation. The finding is the name of
-an overlay's entry, of which a person has written docs/findings/NAME.toml. With --run it may be any
-finding of a run, of which the smallest vector counts. The operations are performed on the target
-first. What is expected after them comes from the charter.
+Writes one file that shows a finding among the tests of the implementation. The finding is the name
+of an overlay's entry, of which a person has written docs/findings/NAME.toml. With --run it may be
+any finding of a run, of which the smallest vector counts. The operations are performed on the
+target first. What is expected after them comes from the charter.
 
 The file has two cases. One has all operations, and fails with the sentence of the finding. The
 other one leaves its causes out, and passes. --check builds and runs both.
@@ -91,8 +91,8 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.json:
         out_json(_describe(found, place, said, wrong))
     else:
-        _tell(found, kind, place)
-        for line in tell_checked(found, said, wrong) if arguments.check else ():
+        _print(found, kind, place)
+        for line in list_outcome(found, said, wrong) if arguments.check else ():
             out(line)
     return 1 if wrong else 0
 
@@ -207,18 +207,18 @@ def list_wrong(found: ReproducedFinding, said: dict[str, str]) -> tuple[str, ...
     return tuple(wrong)
 
 
-def _tell(found: ReproducedFinding, kind: Reproduction, place: Path) -> None:
+def _print(found: ReproducedFinding, kind: Reproduction, place: Path) -> None:
     steps = plural(len(found.shows.steps), "operation")
     out(f"{found.name} shows on {found.target} {found.release} after {steps}:")
     for step in found.shows.steps:
         out(f"  {step.number}  {step.call}")
-    for line in tell_checks(found.shows):
+    for line in list_differences(found.shows):
         out(f"  {line}")
     out(f"not without {' and '.join(found.left_out.gone)}")
     out(f"{near(str(place))}: {kind.help}")
 
 
-def tell_checks(case: ReproducedCase) -> tuple[str, ...]:
+def list_differences(case: ReproducedCase) -> tuple[str, ...]:
     """What differs after the last operation, a line for each place."""
     from conform.judging.written_values import show
 
@@ -229,7 +229,7 @@ def tell_checks(case: ReproducedCase) -> tuple[str, ...]:
     )
 
 
-def tell_checked(
+def list_outcome(
     found: ReproducedFinding, said: dict[str, str], wrong: tuple[str, ...]
 ) -> tuple[str, ...]:
     """What the built file did."""

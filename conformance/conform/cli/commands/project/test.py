@@ -45,7 +45,6 @@ from conform.cli.output.tested import Tested
 from conform.cli.output.vacuity import show_unmet
 from conform.cli.output.walk_options import WALKS_OF_TEST, add_walks, choose_walks, read_walks
 from conform.cli.output.walks_told import name_least_walks
-from conform.cli.output.written_findings import read_written
 from conform.cli.output.written_types import list_outdated_types
 from conform.cli.set_options import add_set, read_set, select_declared, write_set
 from conform.console.errors import ConformError, UnknownTarget
@@ -58,6 +57,7 @@ from conform.runs.execute import run_target
 from conform.runs.findings.baseline import NO_BASELINE, Baseline, read_baseline
 from conform.runs.not_compared import read as read_left
 from conform.runs.options import RunOptions
+from conform.runs.reproduce.written import read_written
 
 if TYPE_CHECKING:
     from charter.api import Model
@@ -466,11 +466,9 @@ def _obligations(project: Project, path: Path, about: tuple[Model, str], tested:
 
 def _report(project: Project, runs: Sequence[Finished], tested: Tested) -> str:
     """Write the report of the runs; its front page."""
-    if not runs:
-        return ""
-    folder = project.runs.parent / "report"
     places = [Path(one.folder.place) for one in runs]
-    return str(write_report(places, folder, None, read_written()).index)
+    folder = project.runs.parent / "report"
+    return str(write_report(places, folder, None, read_written()).index) if places else ""
 
 
 def _conclude(tested: Tested, runs: Sequence[Finished], report: str) -> None:

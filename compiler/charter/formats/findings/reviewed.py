@@ -22,14 +22,14 @@ COSTS: Mapping[str, str] = {
 }
 """What a finding costs, in words; the gravest first."""
 _DATE = re.compile(r"\d{4}-\d{2}-\d{2}")
-_NEEDED = ("target", "title", "cost", "often", "says", "path", "fix")
-_OPTIONAL = ("log", "on_purpose", "hides", "unseen")
+_REQUIRED_KEYS = ("target", "title", "cost", "often", "says", "path", "fix")
+_OPTIONAL_KEYS = ("log", "on_purpose", "hides", "unseen")
 _TABLES: Mapping[str, tuple[str, ...]] = {
     "where": ("class", "method", "note"),
     "texts": ("source", "section", "quote"),
     "threads": ("key", "says"),
 }
-_KEYS = (*_NEEDED, *_OPTIONAL, *_TABLES, "causes", "searched")
+_KEYS = (*_REQUIRED_KEYS, *_OPTIONAL_KEYS, *_TABLES, "causes", "searched")
 
 
 class BadFinding(Exception):
@@ -67,7 +67,7 @@ class ReviewedFinding:
     """What a person has written about the finding with the entry `name` in the overlay of `target`.
 
     `path` is the title of the vector that leads to it, `causes` are the numbers of its operations
-    without which it does not happen. `says` is the sentence with which a test of it fails.
+    without which it does not happen. `says` is the sentence with which its test fails.
     `searched` are the words and the date of the search for threads.
     """
 
@@ -127,7 +127,7 @@ def _finding(name: str, content: Mapping[str, object]) -> ReviewedFinding:
         if key not in _KEYS:
             like = suggest(key, _KEYS)
             raise ValueError(f"the key {key!r} is not known{like and f'; {like}'}")
-    needed = {key: _text(content, key) for key in _NEEDED}
+    needed = {key: _text(content, key) for key in _REQUIRED_KEYS}
     if needed["cost"] not in COSTS:
         raise ValueError(f"'cost' is {needed['cost']!r}, and not one of {', '.join(COSTS)}")
     where, texts, threads = (_rows(content, key) for key in _TABLES)
@@ -136,12 +136,12 @@ def _finding(name: str, content: Mapping[str, object]) -> ReviewedFinding:
     return ReviewedFinding(
         name=name,
         **needed,
-        **{key: _text(content, key) for key in _OPTIONAL if key in content},
+        **{key: _text(content, key) for key in _OPTIONAL_KEYS if key in content},
         where=tuple(SourcePlace(*row) for row in where),
         texts=tuple(Quotation(*row) for row in texts),
         threads=tuple(PublicThread(*row) for row in threads),
-        causes=_causes(content.get("causes")),
-        searched=_searched(content.get("searched")),
+        causes=_read_causes(content.get("causes")),
+        searched=_read_search(content.get("searched")),
     )
 
 
@@ -165,7 +165,7 @@ def _rows(content: Mapping[str, object], key: str) -> list[tuple[str, ...]]:
     return [tuple(_text(row, name) for name in names) for row in held]
 
 
-def _causes(value: object) -> tuple[int, ...]:
+def _read_causes(value: object) -> tuple[int, ...]:
     held = value if isinstance(value, list) else []
     if not held or not all(type(one) is int and one > 0 for one in held):
         raise ValueError(
@@ -175,7 +175,7 @@ def _causes(value: object) -> tuple[int, ...]:
     return tuple(sorted(set(held)))
 
 
-def _searched(value: object) -> tuple[str, str]:
+def _read_search(value: object) -> tuple[str, str]:
     held = value if isinstance(value, Mapping) else {}
     words, date = held.get("words"), held.get("date")
     if not isinstance(words, str) or not words.strip() or set(held) != {"words", "date"}:

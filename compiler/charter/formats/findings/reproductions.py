@@ -1,4 +1,4 @@
-"""Reads what an adapter.toml says of reproductions: files that show a finding in a harness of the
+"""Reads what an adapter.toml says of reproductions: files that show a finding in tests of the
 implementation (docs/formats/adapter.md, "Reproductions")."""
 
 from __future__ import annotations

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from charter.formats.project import Project, find_project
-from charter.formats.reviewed_finding import (
+from charter.formats.findings.reviewed import (
     BadFinding,
     Reviewed,
     ReviewedFinding,
     read_all_reviewed,
     read_reviewed,
 )
+from charter.formats.project import Project, find_project
 from conform.console.errors import ConformError
 
 

@@ -1,0 +1,1 @@
+"""Reads what adapters and people say about findings that somebody else has to mend."""
