@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -19,12 +19,14 @@ STATES_MAX = 1_000_000
 
 @dataclass(frozen=True, slots=True)
 class ExhaustedRequest:
-    """A component of a charter in a variant, and the name of one of its instances."""
+    """A component of a charter in a variant, the name of one of its instances, and the operations
+    that the target performs."""
 
     charter: Path
     variant: str
     component: str
     instance: str
+    performed: Collection[str]
 
 
 def make_exhaustive(wanted: ExhaustedRequest, progress: Callable[[str, int, int], None]) -> Path:
@@ -41,8 +43,10 @@ def make_exhaustive(wanted: ExhaustedRequest, progress: Callable[[str, int, int]
     if refused := make.why_refused(folder):
         raise Unreadable(refused)
     need_writable(folder)
+    lacking = {one.name for one in subject.component.operations} - {*wanted.performed}
+    task = make.ExhaustTask(instance, STATES_MAX, tuple(sorted(lacking)))
     try:
-        make.exhaust(subject, instance, folder, progress, STATES_MAX)
+        make.exhaust(subject, task, folder, progress)
     except TooManyStates as problem:
         raise Missing(
             f"{instance.name} has {problem}, too many to ask each of its transitions; give it"

@@ -71,7 +71,7 @@ class ExhaustedInstance:
     """The instance whose transitions a suite asks, all of them: its bounds, the operations that it
     offers, and those of which it offers some arguments only. It has `states` up to renaming, with
     so many `transitions`; `refused` of these are no question, `behind_choice` come only after a
-    choice of the target."""
+    choice of the target, and `unsupported` need an operation that the target lacks."""
 
     name: str
     sorts: Mapping[str, int]
@@ -82,6 +82,7 @@ class ExhaustedInstance:
     transitions: int
     refused: int
     behind_choice: int
+    unsupported: int = 0
 
     def json(self) -> dict[str, Json]:
         """As a manifest and a certificate have it."""
@@ -95,12 +96,13 @@ class ExhaustedInstance:
             "transitions": self.transitions,
             "refused": self.refused,
             "behind_choice": self.behind_choice,
+            "unsupported": self.unsupported,
         }
 
     @staticmethod
     def read(reader: JsonReader) -> ExhaustedInstance:
         """From parsed JSON. Raises `BadVector`."""
-        numbers = ("states", "transitions", "refused", "behind_choice")
+        numbers = ("states", "transitions", "refused", "behind_choice", "unsupported")
         reader.fields("name", "sorts", "consts", "operations", "restricted", *numbers)
         return ExhaustedInstance(
             reader.text("name"),

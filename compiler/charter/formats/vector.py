@@ -144,7 +144,9 @@ class Why:
     """Why the vector exists: what it must cover, and `purpose`, the branches (all of them) that
     a run must have taken for its conformance to count. `unreached` says of a vector that begins in
     a state to which no path was found where a search looked for one ("": it does not). `asks` are
-    the steps that ask a transition of a full suite; the others lead there."""
+    the steps that ask a transition of a full suite; the others lead there. `asks_behind` are those
+    behind a choice of the target, each with the node of the answer in which it was meant to be
+    before it."""
 
     obligations: tuple[str, ...] = ()
     source: str = "exploration"
@@ -153,6 +155,12 @@ class Why:
     purpose: tuple[str, ...] = ()
     unreached: str = ""
     asks: tuple[int, ...] = ()
+    asks_behind: tuple[tuple[int, int], ...] = ()
+
+    @property
+    def asked(self) -> int:
+        """How many transitions the vector asks."""
+        return len(self.asks) + len(self.asks_behind)
 
     def json(self) -> Json:
         return {
@@ -163,6 +171,7 @@ class Why:
             "purpose": list(self.purpose),
             **({"unreached": self.unreached} if self.unreached else {}),
             **({"asks": [*self.asks]} if self.asks else {}),
+            **({"asks_behind": [[*pair] for pair in self.asks_behind]} if self.asks_behind else {}),
         }
 
 
@@ -271,9 +280,9 @@ def read_answer(value: Json, question: Question, where: str = "answer") -> Answe
 
 def read_why(value: Json, where: str = "why") -> Why:
     """The reasons from parsed JSON. Raises `BadVector`."""
-    whole = {"unreached": "", "asks": [], **JsonReader(value, where).object()}
-    names = ("obligations", "source", "title", "label", "purpose", "unreached", "asks")
-    reader = JsonReader(whole, where).fields(*names)
+    optional: dict[str, Json] = {"unreached": "", "asks": [], "asks_behind": []}
+    reader = JsonReader({**optional, **JsonReader(value, where).object()}, where)
+    reader.fields("obligations", "source", "title", "label", "purpose", *optional)
     if reader.text("source") not in SOURCES:
         raise BadVector(f"{where}.source: not one of {', '.join(SOURCES)}")
     return Why(
@@ -284,7 +293,16 @@ def read_why(value: Json, where: str = "why") -> Why:
         purpose=reader.item("purpose").texts(),
         unreached=reader.text("unreached"),
         asks=tuple(item.integer() for item in reader.item("asks").items()),
+        asks_behind=tuple(map(_read_pair, reader.item("asks_behind").items())),
     )
+
+
+def _read_pair(reader: JsonReader) -> tuple[int, int]:
+    """A step and a node before it."""
+    found = [item.integer() for item in reader.items()]
+    if len(found) != 2:
+        raise BadVector(f"{reader.where}: not a step and a node")
+    return found[0], found[1]
 
 
 def _ids(reader: JsonReader) -> dict[str, int]:

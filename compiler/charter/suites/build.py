@@ -99,12 +99,15 @@ def _build(parts: list[InstanceVectors]) -> Built:
         for reason, count in part.refused.items():
             refused[reason] = refused.get(reason, 0) + count
     behind = sum(part.behind_choice for part in parts)
+    unsupported = sum(part.unsupported for part in parts)
+    refused_transitions = sum(part.transitions - part.in_tours for part in parts)
     counts = {
         "states": sum(part.states for part in parts),
         "state_branch_pairs": len(frozenset[int]().union(*(part.pairs for part in parts))),
         "refused": sum(refused.values()),
         "transitions": sum(part.transitions for part in parts),
-        "transitions_refused": sum(part.transitions - part.in_tours for part in parts) - behind,
+        "transitions_refused": refused_transitions - behind - unsupported,
         "transitions_behind_choice": behind,
+        **({"transitions_unsupported": unsupported} if unsupported else {}),
     }
     return Built(tuple(parts), counts, refused)

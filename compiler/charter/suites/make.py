@@ -131,17 +131,26 @@ def _scratch(folder: Path) -> Iterator[Path]:
         shutil.rmtree(scratch, ignore_errors=True)
 
 
-def exhaust(
-    of: Subject, instance: n.Instance, folder: Path, progress: Progress, most_states: int
-) -> Manifest:
+@dataclass(frozen=True, slots=True)
+class ExhaustTask:
+    """An instance whose transitions a suite asks, with `most_states` at most; none by operations
+    that a target is `lacking`."""
+
+    instance: n.Instance
+    most_states: int
+    lacking: tuple[str, ...] = ()
+
+
+def exhaust(of: Subject, wanted: ExhaustTask, folder: Path, progress: Progress) -> Manifest:
     """Write a suite of all transitions of an instance into `folder`, with the small suite, so that
     its run is trusted as one of that. Raises TooManyStates."""
+    instance = wanted.instance
     small = smoke(of)
     records = in_order(VectorRecord.of(entry.vector) for entry in small.entries)
     of = replace(of, canaries=small.canaries())
     with _scratch(folder) as scratch:
-        task = Task.of(of.model, instance, "tours", scratch)
-        built = build_tours(replace(task, most_states=most_states), progress)
+        task = Task.of(of.model, instance, "tours", scratch, wanted.lacking)
+        built = build_tours(replace(task, most_states=wanted.most_states), progress)
         exhausted = ExhaustedInstance(
             instance.name,
             {name: len(members) for name, members in instance.sorts},
@@ -152,6 +161,7 @@ def exhaust(
             built.counts["transitions"],
             built.counts["transitions_refused"],
             built.counts["transitions_behind_choice"],
+            built.counts.get("transitions_unsupported", 0),
         )
         about = of.manifest({**small.counts(), **built.counts})
         about = replace(about, asked_digest=of.full_digest, exhausts=exhausted)

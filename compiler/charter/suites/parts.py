@@ -39,7 +39,7 @@ Kind = Literal["explored", "walks", "tours"]
 class Task:
     """One part for one process, as plain data: the encoded model, which has one instance. The part
     goes to `place`. `key` is its name in the cache: the digest of all that its vectors depend on,
-    which spans and comments are not."""
+    which spans and comments are not. No tour has the operations `lacking`."""
 
     model: bytes
     kind: Kind
@@ -48,23 +48,27 @@ class Task:
     place: Path
     walks: int
     most_states: int = 0
+    lacking: tuple[str, ...] = ()
 
     @staticmethod
-    def of(model: n.Model, instance: n.Instance, kind: Kind, folder: Path) -> Task:
+    def of(
+        model: n.Model, instance: n.Instance, kind: Kind, folder: Path,
+        lacking: tuple[str, ...] = (),
+    ) -> Task:  # fmt: skip
         """The task of an instance of a component of `model`."""
         alone = replace(model, instances=(instance,), scenarios=(), mutants=(), variants=())
         cut = narrow(replace(alone, sources=(), docs=(), links=()), instance.machine)
-        said = (compiler(), platform.python_version(), kind, WALKS, digest(cut))
+        said = (compiler(), platform.python_version(), kind, WALKS, digest(cut), lacking)
         key = sha256(repr(said).encode()).hexdigest()
         place = folder / f"{kind}-{instance.name}"
-        return Task(encode(cut), kind, instance.name, key, place, WALKS)
+        return Task(encode(cut), kind, instance.name, key, place, WALKS, lacking=lacking)
 
 
 @dataclass(frozen=True, slots=True)
 class InstanceVectors:
     """A part that was written, with its counts; `refused` are vectors that could not be made, by
-    reason. Of its `transitions` so many are `in_tours`, and so many `behind_choice`; those that are
-    one step of one question count once."""
+    reason. Of its `transitions` so many are `in_tours`, so many `behind_choice`, and so many
+    `unsupported`; those that are one step of one question count once."""
 
     place: Path
     states: int
@@ -73,6 +77,7 @@ class InstanceVectors:
     transitions: int = 0
     in_tours: int = 0
     behind_choice: int = 0
+    unsupported: int = 0
 
     def records(self) -> Iterator[VectorRecord]:
         """Its records in the order of their ids."""
@@ -85,7 +90,8 @@ class InstanceVectors:
         """A written part."""
         with gzip.open(place, "rt", encoding="utf-8", newline="\n") as lines:
             head = json.loads(next(lines))
-        counts = head["transitions"], head["in_tours"], head["behind_choice"]
+        names = ("transitions", "in_tours", "behind_choice", "unsupported")
+        counts = [head[name] for name in names]
         pairs = frozenset(head["pairs"])
         return InstanceVectors(place, head["states"], pairs, head["refused"], *counts)
 
@@ -111,21 +117,22 @@ def make_part(task: Task, tell: Callable[[str], None] = lambda _: None) -> Insta
         pairs, planners = walks.pairs, [walks.engine]
     else:
         explored = ExploredInstance.of(model, instance, (), HowFar(task.most_states, tell))
-        tours = Tours.of(explored)
+        tours = Tours.of(explored, task.lacking)
         found = tours.vectors() if task.kind == "tours" else _list_all(explored, tours)
         pairs, planners = explored.pairs, [explored.engine, explored.opened]
         states = len(explored.graph.states)
     before = 0
     records: list[VectorRecord] = []
     for vector in found:
-        before += len(vector.why.asks)
+        before += vector.why.asked
         records.append(VectorRecord.of(_say_unreached(vector, instance)))
     records = list(merge(sorted(records, key=lambda record: record.id)))
-    in_tours = sum(len(record.reasons().asks) for record in records) if before else 0
-    transitions, behind = (tours.total, tours.behind_choice) if tours else (0, 0)
+    in_tours = sum(record.reasons().asked for record in records) if before else 0
+    counted = (tours.total, tours.behind_choice, tours.unsupported) if tours else (0, 0, 0)
+    transitions, behind, unsupported = counted
     part = InstanceVectors(
         task.place, states, frozenset(pairs), _count_refused(planners),
-        transitions - (before - in_tours), in_tours, behind,
+        transitions - (before - in_tours), in_tours, behind, unsupported,
     )  # fmt: skip
     data = _write(part, records)
     part.place.write_bytes(data)
@@ -159,7 +166,7 @@ def _write(part: InstanceVectors, records: list[VectorRecord]) -> bytes:
     counts = {
         "states": part.states, "pairs": sorted(part.pairs), "refused": dict(part.refused),
         "transitions": part.transitions, "in_tours": part.in_tours,
-        "behind_choice": part.behind_choice,
+        "behind_choice": part.behind_choice, "unsupported": part.unsupported,
     }  # fmt: skip
     content = io.BytesIO()
     with gzip.GzipFile(fileobj=content, mode="wb", compresslevel=1, mtime=0) as file:

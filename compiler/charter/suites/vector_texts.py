@@ -80,4 +80,6 @@ def _join(one: VectorRecord, other: VectorRecord) -> VectorRecord:
     )
     both = tuple(dict.fromkeys((*first.obligations, *second.obligations)))
     asks = tuple(sorted({*first.asks, *second.asks}))
-    return replace(one, why=canonical.text(replace(first, obligations=both, asks=asks).json()))
+    behind = tuple(sorted({*first.asks_behind, *second.asks_behind}))
+    why = replace(first, obligations=both, asks=asks, asks_behind=behind)
+    return replace(one, why=canonical.text(why.json()))

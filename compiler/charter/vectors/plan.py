@@ -6,8 +6,9 @@ they were found.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import islice
 
 from charter.analysis.known_faults import refuse_faults
 from charter.analysis.retell import Act
@@ -66,6 +67,16 @@ class Loaded:
     run: AllowedTrace | None
 
 
+@dataclass(frozen=True, slots=True)
+class AskedPlan:
+    """A question and its answer. `nodes` has for each operation the node of the answer before it
+    with the state that is meant; None if there is none, or if another state looks like it."""
+
+    question: Question
+    answer: Answer
+    nodes: tuple[int | None, ...]
+
+
 @dataclass(slots=True)
 class Planner:
     """Makes vectors of one component. `refused` counts, by reason, vectors that could not be
@@ -120,23 +131,37 @@ class Planner:
             return None
 
     def plan_asked(
-        self, asking: Asking, expected: Sequence[frozenset[str] | None], *, sure: bool
-    ) -> tuple[Question, Answer] | None:
+        self, asking: Asking, expected: Sequence[frozenset[str] | None]
+    ) -> AskedPlan | None:
         """The question of operations from the start of the instance, and its answer, up to where
-        the branches are not those `expected` (None: any; if not `sure`: these among others). None
+        the branches are not those `expected` (None: any; behind a choice: these among others). None
         if there is no answer, or nothing is as expected."""
         _, given, first = self._start()
+        before: list[State] = []
         try:
             question = self._with_consts(asking.question(given))
-            answer = self.answers.answer(question, first)
+            answer = self.answers.answer(question, first, lambda state, *_: before.append(state))
         except REFUSALS:
             return None
         for number, (wanted, nodes) in enumerate(zip(expected, answer.steps[1:], strict=True)):
             found = frozenset(node.branch for node in nodes)
-            if wanted is not None and not (wanted <= found if not sure else wanted == found):
+            behind = len(answer.steps[number]) > 1
+            if wanted is not None and not (wanted <= found if behind else wanted == found):
                 asking.cut(number)
-                return self.plan_asked(asking, expected[:number], sure=sure) if number else None
-        return question, answer
+                return self.plan_asked(asking, expected[:number]) if number else None
+        return AskedPlan(question, answer, tuple(self._find_meant(asking, answer, before)))
+
+    def _find_meant(
+        self, asking: Asking, answer: Answer, before: Sequence[State]
+    ) -> Iterator[int | None]:
+        """The nodes of an `AskedPlan`; `before` has the states of all nodes, step by step."""
+        names, states = [v.name for v in self.machine.modelled], iter(before)
+        for nodes, (meant, _) in zip(answer.steps, asking.trace, strict=False):
+            there = [all(one[n] == meant[n] for n in names) for one in islice(states, len(nodes))]
+            pairs = zip(nodes, there, strict=True)
+            alike = {node.observation for node, is_meant in pairs if not is_meant}
+            found = there.index(True) if any(there) else None
+            yield None if found is None or nodes[found].observation in alike else found
 
     def plan_path(self, trace: Trace, why: Why, *, led: bool) -> Vector | None:
         """A vector from the component's own first state; of `led` traces the prelude comes first,

@@ -15,7 +15,7 @@ from charter.formats.reading import own_list, own_object
 from charter.formats.status import Status
 from charter.formats.target import IMAGE
 from charter.formats.verdict import JUDGED, Deviation, Kind, Severity, Verdict
-from conform.judging.astray import list_astray
+from conform.judging.astray import OF_BEHIND, list_astray, list_otherwise
 from conform.judging.automaton import NOT_JUDGED, AnswerJson, Judge, Stop, Track, branches
 from conform.judging.candidates import EntryWidth, Judged
 from conform.judging.differ import Allowed, RelabelledStep, nearest, severity
@@ -64,7 +64,8 @@ class Assessment:
     step, and the branch that the step certainly took), the digest of replies and observations,
     whether an image is missing although the adapter claims the capability, what images show, how
     much the overlay entries allow in the steps that they explain, and the steps that the target
-    made in another state than the vector means (`astray`)."""
+    made in another state than the vector means (`astray`). `otherwise` are the steps and nodes of
+    what is asked behind a choice where the target was elsewhere."""
 
     verdict: Verdict
     transitions: tuple[tuple[bytes, str], ...] = ()
@@ -73,6 +74,7 @@ class Assessment:
     images: tuple[ImageParts, ...] = ()
     widths: tuple[EntryWidth, ...] = ()
     astray: tuple[int, ...] = ()
+    otherwise: tuple[tuple[int, int], ...] = ()
 
 
 @dataclass(slots=True)
@@ -143,12 +145,16 @@ def _compare(
         detail = f"the steps of the result are not in the protocol: {error}"
         return Assessment(Verdict(item.id, Kind.ADAPTER_ERROR, detail))
     asked = len(answer["steps"]) - 1
+    fronts = None if judge.observes is None else track.fronts
     if track.stop is None and not relabelled.images:
         false_claim = _false_claim(item, result, batch) if track.kind is Kind.UNRESOLVED else ""
         if false_claim:
             return Assessment(Verdict(item.id, Kind.ADAPTER_ERROR, false_claim))
         verdict = _conclude_undisturbed(item, answer, track, asked)
-        return Assessment(verdict, _transitions(relabelled, verdict.branches), relabelled.behaviour)
+        return Assessment(
+            verdict, _transitions(relabelled, verdict.branches), relabelled.behaviour,
+            otherwise=list_otherwise(item.why, answer, relabelled.states, fronts),
+        )  # fmt: skip
     question: dict[str, Json] = orjson.loads(item.question)
     wrong = find_mistyped(judge.types, question, result, batch) if judge.types else ""
     claimed = _variables(answer) if judge.observes is None else judge.observes
@@ -177,6 +183,7 @@ def _compare(
     return Assessment(
         verdict, before + tuple(found.transitions), relabelled.behaviour,
         widths=tuple(found.widths), astray=list_astray(answer, relabelled.states, stop),
+        otherwise=list_otherwise(item.why, answer, relabelled.states, fronts),
     )  # fmt: skip
 
 
@@ -198,7 +205,11 @@ def conclude_allowed(
     kind = Kind.INCONCLUSIVE if missed else Kind.CONFORMS
     detail = f"not taken: {', '.join(missed)}" if missed else ""
     verdict = Verdict(item.id, kind, detail, (), tuple(taken), judged=len(taken) - 1)
-    return Assessment(verdict, _transitions(relabelled, taken), relabelled.behaviour)
+    answer: AnswerJson | None = orjson.loads(item.answer) if OF_BEHIND in item.why else None
+    otherwise = answer and list_otherwise(item.why, answer, relabelled.states, None)
+    return Assessment(
+        verdict, _transitions(relabelled, taken), relabelled.behaviour, otherwise=otherwise or ()
+    )
 
 
 def _transitions(

@@ -9,12 +9,14 @@ from dataclasses import replace
 import pytest
 
 from charter.diagnostics import Source
-from charter.formats.vector import Vector
+from charter.formats.reading import BadVector
+from charter.formats.vector import Vector, Why, read_why
 from charter.semantics.evaluate import Outcome
 from charter.semantics.expressions import State
 from charter.suites.explored import ExploredInstance
 from charter.suites.subject import subject
 from charter.suites.touring.tours import OPERATIONS_MAX, Tours
+from charter.suites.vector_texts import VectorRecord, merge
 from charter.vectors.answer import Answers
 
 DESK = """protocol desk
@@ -90,6 +92,53 @@ instance tiny of dice {
 }
 """
 
+COINS = """protocol coins
+
+enum Side { heads, tails, none_yet }
+
+component coins {
+  state shown: Side = none_yet
+  state hidden: Side = none_yet
+  operation show() -> bool {
+    branch shown when unseen: shown == none_yet {
+      pick s in {heads, tails}  shown' = s  reply true
+    }
+    branch again reply false
+  }
+  operation hide() -> bool {
+    branch hidden when unseen: hidden == none_yet {
+      pick s in {heads, tails}  hidden' = s  reply true
+    }
+    branch again reply false
+  }
+  observe all { shown }
+}
+witness both of coins: shown == heads and hidden == heads
+
+instance tiny of coins {
+}
+"""
+
+STAIRS = """protocol stairs
+
+component stairs {
+  state level: int 0..4 = 0
+  operation climb() -> bool {
+    branch top when highest: level == 4 reply false
+    branch climbed { level' = level + 1  reply true }
+  }
+  operation jump() -> bool {
+    branch short when high: level > 2 reply false
+    branch jumped { level' = level + 2  reply true }
+  }
+  observe all { level }
+}
+witness above of stairs: level == 4
+
+instance tiny of stairs {
+}
+"""
+
 
 def explore(start: str = "") -> ExploredInstance:
     model = subject([Source("desk.charter", DESK.replace("START", start))], "").model
@@ -145,9 +194,8 @@ def test_every_transition_is_asked_once(start: str) -> None:
     counted: Counter[Row] = Counter()
     for vector in make(explored):
         rows = list_rows(explored, vector)
-        for number in vector.why.asks:
-            (only,) = rows[number - 1][:1]
-            counted[only] += 1
+        for number, node in (*((k, 0) for k in vector.why.asks), *vector.why.asks_behind):
+            counted[rows[number - 1][node]] += 1
     assert counted == wanted
 
 
@@ -175,11 +223,62 @@ def test_tours_of_one_question_ask_no_transition_twice() -> None:
     model = subject([Source("dice.charter", DICE)], "").model
     tours = Tours.of(ExploredInstance.of(model, model.instances[0]))
     found = [*tours.vectors()]
-    questions = {vector.question.id: vector for vector in found}
-    assert len(questions) < len(found)
-    # Both operations count before the first roll; behind it nobody knows the state.
-    assert [v.why.asks for v in questions.values() if v.why.asks] == [(1, 2)]
-    assert tours.total == 2 * 9 == 2 + tours.behind_choice
+    kept = [*merge(sorted(map(VectorRecord.of, found), key=lambda record: record.id))]
+    assert len(kept) < len(found)
+    # Both operations have one state before the first roll; behind it the die decides which.
+    assert [one.reasons().asks for one in kept if one.reasons().asks] == [(1, 2)]
+    assert tours.total == 2 * 9 == sum(one.reasons().asked for one in kept)
+    assert tours.behind_choice == 0
+
+
+def test_what_comes_behind_a_choice_names_the_state_that_is_meant() -> None:
+    model = subject([Source("coins.charter", COINS)], "").model
+    tours = Tours.of(ExploredInstance.of(model, model.instances[0]))
+    vectors = [*tours.vectors()]
+    for vector in vectors:
+        for step, node in vector.why.asks_behind:
+            observations = vector.answer.observations
+            alike = [one.observation for one in vector.answer.steps[step - 1]]
+            assert alike.count(alike[node]) == 1
+            assert observations[alike[node]]["shown"] != "none_yet"
+    # Nothing shows what lies under the cup.
+    assert tours.behind_choice > 0
+
+
+def test_no_tour_has_an_operation_that_a_target_lacks() -> None:
+    explored = explore()
+    tours = Tours.of(explored, ("call_next",))
+    found = [*tours.vectors()]
+    used = {call.operation for vector in found for call in vector.question.operations}
+    assert used == {"unlock", "take", "give_back"}
+    lost = sum(one.step.operation == "call_next" for one in explore().list_asked())
+    assert tours.unsupported == lost
+    assert sum(vector.why.asked for vector in found) == tours.total - lost
+
+
+def test_a_tour_goes_around_an_operation_that_a_target_lacks() -> None:
+    model = subject([Source("stairs.charter", STAIRS)], "").model
+    tours = Tours.of(ExploredInstance.of(model, model.instances[0]), ("jump",))
+    (vector,) = tours.vectors()
+    assert [call.operation for call in vector.question.operations] == ["climb"] * 5
+    assert (vector.why.asks, tours.unsupported) == ((1, 2, 3, 4, 5), 5)
+
+
+def test_what_only_a_lacking_operation_leads_to_is_not_asked() -> None:
+    tours = Tours.of(explore(), ("unlock",))
+    found = [*tours.vectors()]
+    asked = sum(vector.why.asked for vector in found)
+    assert 0 < asked == tours.total - tours.unsupported
+    led = Tours.of(explore(OPENED), ("unlock",))
+    assert ([*led.vectors()], led.unsupported) == ([], led.total)
+
+
+def test_a_node_behind_a_choice_survives_writing_and_reading() -> None:
+    why = Why(asks=(1, 2), asks_behind=((3, 1), (4, 0)))
+    assert read_why(why.json()) == why
+    assert (why.asked, Why().json().keys() & {"asks", "asks_behind"}) == (4, set())
+    with pytest.raises(BadVector, match="not a step and a node"):
+        read_why(why.json() | {"asks_behind": [[3]]})
 
 
 def test_the_same_tours_are_made_again() -> None:

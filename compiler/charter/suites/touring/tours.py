@@ -11,7 +11,7 @@ counts.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Hashable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from charter.analysis.canonical import Canonical, PlacedForm
@@ -22,13 +22,11 @@ from charter.formats.vector import Vector, Why
 from charter.semantics.evaluate import Outcome
 from charter.semantics.expressions import State
 from charter.suites.explored import ExploredInstance
-from charter.vectors.plan import OPEN, REFUSALS, Trace, check_vector
+from charter.vectors.plan import OPEN, REFUSALS, AskedPlan, Trace, check_vector
 from charter.vectors.question import Asking
 
 OPERATIONS_MAX = 40
 """The most operations of a tour after its prelude, but for a shortest path that is longer."""
-UNSURE_MAX = 12
-"""The most operations after a path on which the target may go elsewhere."""
 PATH_MAX = 6
 """The most operations that are repeated to reach a state where something is left."""
 SEEN_MAX = 400
@@ -89,13 +87,12 @@ class Position:
 class Tour:
     """A tour that is being made. `expected` has for each operation the branches that it may take
     (None: any), `firsts` the transitions that it is the first to ask, by the number of the
-    operation. `sure` says that one state only is possible."""
+    operation."""
 
     at: Position
     asking: Asking
     expected: list[frozenset[str] | None]
     firsts: dict[int, tuple[int, TourStep]] = field(default_factory=dict)
-    sure: bool = True
 
     def room(self, most: int) -> int:
         """How many operations may follow."""
@@ -106,7 +103,9 @@ class Tour:
 class Tours:
     """The tours of an explored instance. `ways` has for each state a transition to each of the next
     ones. `alone` are transitions that no tour can ask, with the numbers of their states; `total`
-    counts all, `behind_choice` those in vectors that may lead the target elsewhere."""
+    counts all, `behind_choice` those in a state that a choice of the target leads to and that looks
+    like others. No tour has an operation that a target is `lacking`; `unsupported` are the
+    transitions that need one."""
 
     explored: ExploredInstance
     canonical: Canonical
@@ -117,19 +116,25 @@ class Tours:
     alone: list[tuple[int, TourStep]] = field(default_factory=list)
     total: int = 0
     behind_choice: int = 0
+    lacking: Collection[str] = ()
+    unsupported: int = 0
 
     @staticmethod
-    def of(explored: ExploredInstance) -> Tours:
-        """The tours of an instance, none of them made yet."""
+    def of(explored: ExploredInstance, lacking: Collection[str] = ()) -> Tours:
+        """The tours of an instance, none of them made yet, for a target that is `lacking` some
+        operations."""
         graph = explored.graph
-        tours = Tours(explored, Canonical.of(graph.successors.machine))
+        tours = Tours(explored, Canonical.of(graph.successors.machine), lacking=lacking)
         for number, state in enumerate(graph.states):
             tours.numbers[graph.successors.form(state)] = number
             tours.left.append(StepsLeft())
             tours.ways.append({})
         for transition in explored.list_asked():
-            source, step = transition.source, tours._step(transition)
             tours.total += 1
+            if transition.step.operation in lacking:
+                tours.unsupported += 1
+                continue
+            source, step = transition.source, tours._step(transition)
             tours.left[source].add(source, step)
             if step.target not in (FORK, source):
                 tours.ways[source].setdefault(step.target, step)
@@ -171,33 +176,42 @@ class Tours:
     def _tour(self, number: int) -> Iterator[Vector]:
         """A tour that begins with a shortest path to a state."""
         planner = self.explored.engine.planner
-        tour = self._begin(number)
+        if self._needs_lacking(number):
+            tour = self._begin_around(number)
+            self.unsupported += 0 if tour else len(self.left[number].take_all())
+        else:
+            tour = self._begin(number)
+            if tour is None:
+                self.alone += [(number, step) for step in self.left[number].take_all()]
         if tour is None:
-            self.alone += [(number, step) for step in self.left[number].take_all()]
             return
         path = len(tour.expected)
         most = max(len(planner.prelude) + OPERATIONS_MAX, path + 1)
-        most = most if tour.sure else path + UNSURE_MAX
         while self._go_on(tour, most):
             pass
-        made = planner.plan_asked(tour.asking, tour.expected, sure=tour.sure)
-        right = 0 if made is None else len(made[0].operations)
+        made = planner.plan_asked(tour.asking, tour.expected)
+        right = 0 if made is None else len(made.question.operations)
         for place, (source, step) in tour.firsts.items():
             if place > right:
                 self._put_back(source, step, alone=place == max(right, path) + 1)
         if made is not None and right > path:
-            yield check_vector(*made, self._why(tour, right))
+            yield check_vector(made.question, made.answer, self._why(tour, made))
 
-    def _why(self, tour: Tour, right: int) -> Why:
-        """The reasons of a tour, of which the first operations are right."""
-        firsts = {place: step for place, (_, step) in tour.firsts.items() if place <= right}
+    def _why(self, tour: Tour, made: AskedPlan) -> Why:
+        """The reasons of a tour, of which the first operations are right. What comes behind a
+        choice is asked in one node of the answer; it is not where that is not known."""
+        firsts = {k: step for k, (_, step) in tour.firsts.items() if k <= len(made.nodes)}
         names = tuple(dict.fromkeys(f"branch {step.branch}" for step in firsts.values()))
-        return self._give_why(names, tuple(firsts), sure=tour.sure)
-
-    def _give_why(self, names: tuple[str, ...], asks: tuple[int, ...], *, sure: bool) -> Why:
-        """The reasons of a vector; what one asks that is not `sure` counts as behind a choice."""
-        self.behind_choice += 0 if sure else len(asks)
-        return Why(names, "exploration", "", OPEN, (), asks=asks if sure else ())
+        asks, behind = [], []
+        for place in firsts:
+            node = made.nodes[place - 1]
+            if node is None:
+                self.behind_choice += 1
+            elif len(made.answer.steps[place - 1]) == 1:
+                asks.append(place)
+            else:
+                behind.append((place, node))
+        return _give_why(names, tuple(asks), tuple(behind))
 
     def _ask_alone(self, number: int, step: TourStep) -> Iterator[Vector]:
         """A transition after a shortest path."""
@@ -212,7 +226,8 @@ class Tours:
             sure = self._is_sure(trace)
         except REFUSALS:
             sure = False
-        yield replace(vector, why=self._give_why(vector.why.obligations, (last,), sure=sure))
+        self.behind_choice += not sure
+        yield replace(vector, why=_give_why(vector.why.obligations, (last,) if sure else ()))
 
     def _is_sure(self, trace: Trace) -> bool:
         """Whether the prelude and a path after it lead to one state only."""
@@ -228,11 +243,24 @@ class Tours:
         try:
             for state, act in (*planner.prelude, *trace):
                 asking.add(state, act)
-            sure = self._is_sure(trace)
         except REFUSALS:
             return None
-        position = Position(number, graph.states[number])
-        return Tour(position, asking, [None] * len(asking.calls), sure=sure)
+        return Tour(Position(number, graph.states[number]), asking, [None] * len(asking.calls))
+
+    def _needs_lacking(self, number: int) -> bool:
+        """Whether the path to a state has an operation that the target lacks."""
+        if not self.lacking:
+            return False
+        path = (*self.explored.engine.planner.prelude, *self.explored.trace(number))
+        return any(act[0] in self.lacking for _, act in path)
+
+    def _begin_around(self, number: int) -> Tour | None:
+        """A path to a state by other operations; None if there is none."""
+        tour = None if self._needs_lacking(0) else self._begin(0)
+        way = _find_way(self.ways, number)
+        if tour is None or not way or any(self._do(tour, step) is None for step in way):
+            return None
+        return tour
 
     def _go_on(self, tour: Tour, most: int) -> bool:
         """Ask what is left in a state as far as there is room, and move on; whether the tour can go
@@ -327,8 +355,27 @@ class Tours:
         return Position(step.target, state, Likeness.of(self.canonical, one, other))
 
 
+def _give_why(
+    names: tuple[str, ...], asks: tuple[int, ...], behind: tuple[tuple[int, int], ...] = ()
+) -> Why:
+    return Why(names, "exploration", "", OPEN, (), asks=asks, asks_behind=behind)
+
+
 def _branches(outcomes: Sequence[Outcome]) -> frozenset[str]:
     return frozenset(outcome.branch for outcome in outcomes)
+
+
+def _find_way(ways: Sequence[Mapping[int, TourStep]], target: int) -> list[TourStep]:
+    """A shortest way from the first state to another one; empty if there is none."""
+    came: dict[int, tuple[int, TourStep]] = {}
+    waiting = deque([0])
+    while waiting and target not in came:
+        number = waiting.popleft()
+        for after, step in ways[number].items():
+            if after and after not in came:
+                came[after] = number, step
+                waiting.append(after)
+    return _trace_back(came, 0, target) if target in came else []
 
 
 def _trace_back(

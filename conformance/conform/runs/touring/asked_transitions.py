@@ -12,23 +12,25 @@ import orjson
 from charter.formats.canonical import Json
 from charter.formats.reading import own_number, own_object
 from charter.formats.suite import Manifest
-from charter.formats.verdict import JUDGED, Severity
+from charter.formats.verdict import JUDGED, Kind, Severity
 from conform.judging.verdict import Assessment, VectorItem
 
 OF_TRANSITIONS = "asked_transitions"
 """What the summary of a bucket has of them."""
-_ASKS = b'"asks":'
+_ASKS = b'"asks'
+"""What the reasons of a vector have if it asks transitions, perhaps behind a choice."""
 
 OF_EXECUTED, OF_DEVIATING, OF_NEW = "executed", "deviating", "unexplained"
-OF_ELSEWHERE, OF_NOT_JUDGED = "elsewhere", "not_judged"
+OF_ELSEWHERE, OF_NOT_JUDGED, OF_BEHIND = "elsewhere", "not_judged", "behind_choice"
 
 
 @dataclass(slots=True)
 class AskedTransitions:
     """How many transitions were `executed` in the state that their vector means and judged; how
     many of these were `deviating`, and how many deviations nothing explains. `elsewhere` were
-    performed in another state, after a deviation; `not_judged` came after a fault, or where the
-    state was not known. Of vectors that were not judged the kind of the verdict."""
+    performed in another state, after a deviation; `behind_choice`, after the target had chosen
+    another way. `not_judged` came after a fault, or where the state was not known. Of vectors that
+    were not judged the kind of the verdict."""
 
     counts: Counter[str] = field(default_factory=Counter)
 
@@ -36,19 +38,24 @@ class AskedTransitions:
         """Count the transitions that a vector asks."""
         if _ASKS not in item.why:
             return
-        asks = [own_number(step) for step in orjson.loads(item.why).get("asks", ())]
-        verdict = assessment.verdict
+        why, verdict = orjson.loads(item.why), assessment.verdict
+        asks = [
+            *((step, False) for step in why.get("asks", ())),
+            *((pair[0], (*pair,) in assessment.otherwise) for pair in why.get("asks_behind", ())),
+        ]
         if verdict.kind not in JUDGED:
             self.counts[str(verdict.kind)] += len(asks)
             return
         found = [one for one in verdict.deviations if one.severity is not Severity.IMAGE]
         faults = {one.step for one in found if one.severity is Severity.FAULT}
         deviating, new = {one.step for one in found}, {one.step for one in found if not one.entries}
-        for step in asks:
+        for step, otherwise in asks:
             if step > verdict.judged and step not in faults:
                 self.counts[OF_NOT_JUDGED] += 1
             elif step in assessment.astray:
                 self.counts[OF_ELSEWHERE] += 1
+            elif otherwise:
+                self.counts[OF_BEHIND] += 1
             else:
                 self.counts[OF_EXECUTED] += 1
                 self.counts[OF_DEVIATING] += step in deviating
@@ -73,15 +80,19 @@ def certify(about: Manifest, summary: Mapping[str, Json]) -> dict[str, Json]:
         return {}
     counts = own_object(summary.get(OF_TRANSITIONS, {}))
     executed = own_number(counts.get(OF_EXECUTED, 0))
-    apart = {
-        name: n for name, n in counts.items() if name not in (OF_EXECUTED, OF_DEVIATING, OF_NEW)
-    }
-    counted = executed + sum(own_number(n) for n in apart.values())
-    left = exhausted.transitions - exhausted.refused - exhausted.behind_choice - counted
+    apart = Counter(
+        {
+            name: own_number(n)
+            for name, n in counts.items()
+            if name not in (OF_EXECUTED, OF_DEVIATING, OF_NEW)
+        }
+    )
+    apart[OF_BEHIND] += exhausted.behind_choice
+    apart[str(Kind.UNSUPPORTED)] += exhausted.unsupported
+    left = exhausted.transitions - exhausted.refused - executed - apart.total()
     lost: dict[str, Json] = {
         **({"no_question": exhausted.refused} if exhausted.refused else {}),
-        **({"behind_choice": exhausted.behind_choice} if exhausted.behind_choice else {}),
-        **apart,
+        **{name: n for name, n in apart.items() if n},
         **({"left_out": left} if left else {}),
     }
     return {

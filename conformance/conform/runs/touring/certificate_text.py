@@ -13,6 +13,7 @@ _WHY = {
     "behind_choice": "behind a choice of the target",
     "elsewhere": "made in another state after a deviation",
     "not_judged": "after a fault, or where the state was not known",
+    "unsupported": "by an operation that the target lacks, or after one",
     "left_out": "left out",
 }
 
