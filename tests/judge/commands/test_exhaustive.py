@@ -163,7 +163,7 @@ def test_no_tour_has_an_operation_that_the_target_lacks(judge, project):
     vectors = map(json.loads, (suite / "vectors.jsonl").read_text().splitlines())
     tours = [vector for vector in vectors if "asks" in vector["why"]]
     assert {c["operation"] for v in tours for c in v["question"]["operations"]} == {"serve"}
-    # It can be asked to serve a guest in the first state; all else needs the door.
+    # It can serve a guest in the first state; all else needs the door.
     assert (held["executed"], held["not_executed"]) == (1, {"unsupported": held["transitions"] - 1})
     assert held["instance"]["unsupported"] == held["transitions"] - 1
 

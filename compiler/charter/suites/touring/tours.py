@@ -199,7 +199,7 @@ class Tours:
 
     def _why(self, tour: Tour, made: AskedPlan) -> Why:
         """The reasons of a tour, of which the first operations are right. What comes behind a
-        choice is asked in one node of the answer; it is not where that is not known."""
+        choice counts if it has one node of the answer before it."""
         firsts = {k: step for k, (_, step) in tour.firsts.items() if k <= len(made.nodes)}
         names = tuple(dict.fromkeys(f"branch {step.branch}" for step in firsts.values()))
         asks, behind = [], []
