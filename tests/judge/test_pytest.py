@@ -8,6 +8,11 @@ import pytest
 from tests.support.drawn.nested import run_pytest
 from tests.support.toy.vectors import write_toy_suite
 
+from charter.formats.vector import OperationCall, Question
+from conform.adapters.targets import target
+from conform.runs.failures.record import FailedQuestion, FailedRecord, read_record, write_record
+from conform.suites.cache import open_suite
+
 FAKES = "tests.support.fakes.fake:"
 WITHOUT_CANARIES = ("--deselect", "charter::canaries")
 SOME = ("-k", "elect/nobody and not canaries")
@@ -179,6 +184,19 @@ def test_what_failed_with_the_same_files_and_conforms_now_is_told(asked, targets
     told = f"{wrong} vectors that failed in the last run of the same files conform now, such as "
     assert (code, out.count(told)) == (0, 1), out
     assert "conform now" not in asked(target, *SOME)[1]
+
+
+def test_session_without_canaries_drops_no_remembered_question(asked, targets_folder, toy_suite):
+    folder = f"adapters/{targets_folder('faithful')}"
+    vector = next(iter(open_suite(str(toy_suite), 1).items(0)))
+    question = Question("toy.lease", "", "keeper", {"Node": {"n1": 1}}, None,
+                        (OperationCall("elect", {}),))  # fmt: skip
+    failed = FailedQuestion(question, "f-1", vector.id)
+    write_record(target(folder), "", {}, FailedRecord({}, (failed,)))
+    asked(folder, "-m", "charter", *WITHOUT_CANARIES)
+    assert read_record(target(folder), "", {}).questions == (failed,)
+    asked(folder, "-m", "charter")
+    assert read_record(target(folder), "", {}).questions == ()
 
 
 def test_adapter_toml_beside_a_module_allows_what_it_hides(asked, tmp_path, monkeypatch):

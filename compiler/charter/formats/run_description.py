@@ -118,8 +118,12 @@ class RunDescription:
     def walk_buckets(self) -> int:
         """The number of buckets with vectors of the suite and with walks; those with questions that
         go on come after them."""
-        blocks = -(-self.followed // FOLLOWED_OF_BLOCK)
-        return self.buckets - blocks - bool(self.remembered)
+        return self.buckets - self.apart_buckets
+
+    @property
+    def apart_buckets(self) -> int:
+        """The number of buckets with questions that go on, and with remembered ones."""
+        return -(-self.followed // FOLLOWED_OF_BLOCK) + bool(self.remembered)
 
     @property
     def suite_buckets(self) -> int:

@@ -19,6 +19,7 @@ from charter.suites.smoke import Smoke, smoke
 from charter.suites.subject import PACKAGE, Subject
 from charter.suites.vector_texts import VectorRecord
 from charter.suites.write_suite import conclude, manifest_text
+from charter.vectors.ledger import tell_hidden
 
 FULL = "full.json"
 
@@ -47,7 +48,7 @@ def publish(about: Subject) -> Published:
     files = {
         f"{folder}/{LINES}": "".join(f"{record.line()}\n" for record in records),
         f"{folder}/{MANIFEST}": manifest_text(manifest),
-        f"{folder}/ledger.md": small.ledger.markdown(about.title),
+        f"{folder}/ledger.md": small.ledger.markdown(about.title) + tell_hidden(about.component),
         f"{folder}/{KILLS}": in_rows(kills_json(small)),
         sections_place(about): in_rows(sections(about, small, manifest.digest)),
     }

@@ -31,6 +31,7 @@ from charter.suites.subject import Subject, overlays_in, rename_sources, subject
 from charter.suites.touring.state_cover import StateCover, cover_states
 from charter.suites.vector_texts import VectorRecord, merge
 from charter.suites.write_suite import conclude, write_records
+from charter.vectors.ledger import tell_hidden
 
 Profile = Literal["smoke", "cover", "standard", "full"]
 
@@ -189,7 +190,7 @@ def make(
         more = in_order(map(VectorRecord.of, added.vectors))
         about = of.manifest({**small.counts(), **added.counts()})
         manifest = write_records(folder, in_order((*records, *more)), about)
-        ledger = small.ledger.markdown(of.title) + added.markdown()
+        ledger = small.ledger.markdown(of.title) + tell_hidden(of.component) + added.markdown()
         (folder / LEDGER).write_text(ledger, encoding="utf-8", newline="\n")
         made = Made(
             manifest, manifest.digest, dict(added.refused), left, small.failed, small.unasked

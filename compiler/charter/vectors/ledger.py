@@ -7,6 +7,7 @@ from collections.abc import Callable, Container, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from charter.core import nodes as n
 from charter.core.obligations import Obligation
 from charter.vectors.kills import Kill
 
@@ -155,6 +156,27 @@ def ledger(
             LedgerRow(obligation.name, obligation.kind, branch, status, len(ids), first, note)
         )
     return Ledger(tuple(rows), tuple(kills))
+
+
+def tell_hidden(component: n.Component) -> str:
+    """The end of the ledger of a component with state that no level shows; "" for others."""
+    shown = {one.path[0] for one in component.observables if one.mode != "ignored"}
+    hidden = [v.name for v in component.state if v.kind != "ghost" and v.name not in shown]
+    if not hidden:
+        return ""
+    return "\n".join(
+        (
+            "",
+            "## Hidden state",
+            "",
+            "No level of `observe` has these variables, so no target shows them. A target may hide"
+            " more. A run makes the questions that go on until a wrong value shows. Its summary"
+            " names the branches after which none was found, and the bounds (`hidden`).",
+            "",
+            *(f"- {name}" for name in hidden),
+            "",
+        )
+    )
 
 
 def _branch(where: str) -> str:

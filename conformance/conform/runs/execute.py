@@ -25,7 +25,13 @@ from conform.runs.engines.choose import engine_for, starting_spark
 from conform.runs.engines.cluster import is_local
 from conform.runs.engines.progress_notes import JudgedSoFar
 from conform.runs.failures.record import read_record
-from conform.runs.failures.remembered import Remembered, choose_remembered, forget_gone
+from conform.runs.failures.remembered import (
+    NOTHING_REMEMBERED,
+    Remembered,
+    choose_remembered,
+    forget_gone,
+)
+from conform.runs.followed.followed_questions import FollowedQuestions
 from conform.runs.followed.list_followed import list_followed
 from conform.runs.make_run_context import context_of, list_prefixes
 from conform.runs.options import RunOptions
@@ -78,10 +84,16 @@ def run_target(
     asked_again = choose_remembered(resolved, options.wanted)
     for sentence in forget_gone(prepared, asked_again.gone):
         say(sentence)
+    if options.without_remembered:
+        if told := asked_again.tell_left_out():
+            say(told)
+        asked_again = NOTHING_REMEMBERED
     selection = part.json(options.wanted)
     digests = file_digests(resolved)  # an adapter may change files when it is started
     digests = replace(digests, remembered=asked_again.digest)
     with contextlib.closing(StdioConnection(prepared.start)) as greeted:
+        followed = list_followed(resolved, greeted.welcome, options)
+        digests = replace(digests, hidden=followed.hidden, followed=len(followed.sources))
         about = describe_run(greeted, resolved, digests, options, say)
         if spark is not None:
             greeted.close()  # its workers start their own
@@ -94,20 +106,29 @@ def run_target(
         with lock(folder):
             about = start_or_resume(folder, about, say, options.go_on)
             with explain_interrupt(folder, about, say):
-                begun = _Begun(folder, about, part, asked_again, began, say, spark, greeted)
+                asked = _Asked(part, asked_again, followed)
+                begun = _Begun(folder, about, asked, began, say, spark, greeted)
                 return _run_into(begun, resolved, options)
 
 
 @dataclass(frozen=True, slots=True)
+class _Asked:
+    """What a run asks besides walks: vectors of its suite, remembered questions, and those that go
+    on."""
+
+    part: SuitePart
+    remembered: Remembered
+    followed: FollowedQuestions
+
+
+@dataclass(frozen=True, slots=True)
 class _Begun:
-    """A run that has begun: its folder, run.json, the vectors to ask, those that are
-    remembered, the time, what is called with sentences for the user, Spark if it is the engine, and
-    the adapter that was greeted."""
+    """A run that has begun: its folder, run.json, what it asks, the time, what is called with
+    sentences for the user, Spark if it is the engine, and the adapter that was greeted."""
 
     folder: RunFolder
     about: RunDescription
-    part: SuitePart
-    remembered: Remembered
+    asked: _Asked
     time: float
     say: Callable[[str], None]
     spark: StartingSpark | None
@@ -116,7 +137,7 @@ class _Begun:
 
 def _run_into(begun: _Begun, resolved: ResolvedRun, options: RunOptions) -> Finished:
     """Judge the remaining buckets of a run, and write its summary."""
-    folder, about, part = begun.folder, begun.about, begun.part
+    folder, about, part = begun.folder, begun.about, begun.asked.part
     folder.write_json("prepared.json", {**resolved.prepared.said})
     chosen = context_of(resolved, about.id, folder.place, options.limit)
     manifest = resolved.suite.manifest
@@ -131,8 +152,8 @@ def _run_into(begun: _Begun, resolved: ResolvedRun, options: RunOptions) -> Fini
         chosen, only=part.only, failed=part.failed, controls=part.controls,
         first=options.wanted.first, known=options.baseline.known, walks=options.walks,
         prefixes=list_prefixes(resolved.suite) if options.walks else (),
-        remembered=begun.remembered.items,
-        followed=list_followed(resolved, begun.greeted.welcome, options),
+        remembered=begun.asked.remembered.items,
+        followed=begun.asked.followed,
     )  # fmt: skip
     spent = _judge_all(resolved.suite, context, options, begun)
     asked = _count_asked(context, part)
@@ -146,7 +167,7 @@ def _judge_all(suite: Suite, context: RunContext, options: RunOptions, begun: _B
     left = [bucket for bucket in range(begun.about.buckets) if bucket not in done]
     is_over = has_stopped(folder)
     for bucket in list(left):
-        if is_over or (bucket < suite.buckets and not begun.part.counts[bucket]):
+        if is_over or (bucket < suite.buckets and not begun.asked.part.counts[bucket]):
             empty_bucket(bucket, context)
             left.remove(bucket)
     if not left:
@@ -164,7 +185,7 @@ def _judge(
 ) -> float:
     """Judge some buckets with the engine of the run; returns the seconds this took."""
     title = f"{begun.about.target} {context.start.release}".strip()
-    total = _count_asked(context, begun.part) + context.walks.count + len(context.remembered)
+    total = _count_asked(context, begun.asked.part) + context.walks.count + len(context.remembered)
     total += len(context.followed.sources)
     with bar(title, total, JudgedSoFar(begun.folder)) as progress:
         began = time.time()

@@ -18,7 +18,8 @@ class RunOptions:
     """The options of a run. `out` "" is `build/runs/<id>`; `limit` 0 is all vectors; `go_on`:
     continue a run although nobody knows whether the implementation is the same; `older`: by what
     the target is judged if it is not the charter of the project as it is now; `parameters`: the
-    values that are given of the target's."""
+    values that are given of the target's; `without_remembered`: put no question that failed in
+    earlier runs and that the suite does not have."""
 
     target: str
     _: KW_ONLY
@@ -38,3 +39,4 @@ class RunOptions:
     command: tuple[str, ...] = ()
     walks: WalkSettings = NO_WALKS
     parameters: Mapping[str, str] = field(default_factory=dict)
+    without_remembered: bool = False

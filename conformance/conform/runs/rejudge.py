@@ -35,6 +35,7 @@ from conform.runs.findings.found_by_run import FoundByRun
 from conform.runs.findings.limits import RunLimits
 from conform.runs.findings.one_fault import one_fault
 from conform.runs.followed.followed_counts import FollowedCounts
+from conform.runs.followed.list_followed import list_hidden
 from conform.runs.judged_rows import JudgedRows
 from conform.runs.kept_vectors import keep
 from conform.runs.not_compared import LIMIT, saw_all
@@ -111,6 +112,7 @@ def rejudge(
         entries=dict(sorted(entries.items())),
         models=digest_models(suite, entries),
         not_compared=judged_target.not_compared,
+        hidden=() if before.limit or before.selection else list_hidden(suite, before.observes),
     )
     new.write_run(about)
     module = manifest.models.charter
@@ -233,7 +235,8 @@ def _walks(job: _Rejudging, bucket: int) -> None:
     before = job.old.commit_of(bucket)
     if OF_FOLLOWED in before:
         counts = tally.followed = FollowedCounts()
-        counts.join({"variables": own_object(before[OF_FOLLOWED])["variables"]})
+        if job.old.read_run().spec_digest == job.about.spec_digest:  # it was searched by this one
+            counts.join({"variables": own_object(before[OF_FOLLOWED])["variables"]})
     else:
         is_walk = OF_REMEMBERED not in before
         counts = tally.walks = WalkCounts() if is_walk else WalkCounts(OF_REMEMBERED)

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import KW_ONLY, dataclass, field
+from enum import Enum, auto
 
 from charter.formats.canonical import Json
 from charter.formats.opaque import OpaqueTypes
@@ -13,6 +14,15 @@ from charter.formats.types import JudgedTypes
 from conform.adapters.base import AdapterStart
 from conform.judging.verdict import VectorItem
 from conform.runs.followed.followed_questions import NOTHING_FOLLOWED, FollowedQuestions
+
+
+class RunPart(Enum):
+    """What a run judges: vectors of its suite, walks, questions that go on, remembered ones."""
+
+    SUITE = auto()
+    WALKS = auto()
+    FOLLOWED = auto()
+    REMEMBERED = auto()
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +82,14 @@ class RunContext:
     def last_bucket(self) -> int:
         """The number of the bucket with remembered questions."""
         return self.suite_buckets + self.walks.blocks + self.followed.blocks
+
+    def find_part(self, bucket: int) -> RunPart:
+        """The part of the run that a bucket belongs to."""
+        if bucket < self.suite_buckets:
+            return RunPart.SUITE
+        if bucket < self.suite_buckets + self.walks.blocks:
+            return RunPart.WALKS
+        return RunPart.FOLLOWED if bucket < self.last_bucket else RunPart.REMEMBERED
 
     @property
     def opaque(self) -> OpaqueTypes:

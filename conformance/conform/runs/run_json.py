@@ -17,7 +17,6 @@ from conform.adapters.sources import files_digest, sources_digests
 from conform.adapters.targets import Prepared, name_lookup
 from conform.console.errors import UnknownTarget
 from conform.judging import model
-from conform.runs.followed.list_followed import list_followed
 from conform.runs.options import RunOptions
 from conform.runs.resume import DIGESTS
 from conform.runs.select import ResolvedRun
@@ -35,15 +34,15 @@ def describe_run(
     options: RunOptions,
     say: Callable[[str], None],
 ) -> RunDescription:
-    """The content of run.json, with what the adapter says in its hello, and with the `file_digests`
-    from before it was started. Raises `ConformError` if it cannot be asked the suite."""
+    """The content of run.json, with what the adapter says in its hello. `digests` has the
+    `file_digests` from before it was started, and what is put besides the suite. Raises
+    `ConformError` if it cannot be asked the suite."""
     suite, prepared, welcome = resolved.suite, resolved.prepared, greeted.welcome
     manifest, chosen = suite.manifest, prepared.target
     check_hello(welcome, manifest)
     disagreed = disagreement(welcome, chosen)
     if disagreed:
         say(disagreed)
-    followed = list_followed(resolved, welcome, options)
     name = _name_run(prepared, manifest.digest)
     return replace(
         digests,
@@ -69,9 +68,7 @@ def describe_run(
         not_compared=chosen.not_compared,
         limits=chosen.limits_of(prepared.release),
         engine=options.engine,
-        buckets=suite.buckets + options.walks.blocks + followed.blocks + bool(digests.remembered),
-        hidden=followed.hidden,
-        followed=len(followed.sources),
+        buckets=suite.buckets + options.walks.blocks + digests.apart_buckets,
         walks=options.walks,
         parameters=prepared.parameters,
         limit=options.limit,

@@ -67,10 +67,24 @@ def count_remembered(summary: Mapping[str, Json]) -> int:
     return sum(own_number(verdicts.get(kind, 0)) for kind in JUDGED)
 
 
+def count_going_on(summary: Mapping[str, Json]) -> int:
+    """How many questions that go on a run judged."""
+    verdicts = mapping(mapping(summary.get("hidden")).get("verdicts"))
+    return sum(own_number(verdicts.get(kind, 0)) for kind in JUDGED)
+
+
+def tell_going_on(count: int) -> str:
+    """So many questions that go on, in words; "" for none."""
+    goes = "question that goes on" if count == 1 else "questions that go on"
+    return f"{count:,} {goes}" if count else ""
+
+
 def tell_besides(summary: Mapping[str, Json]) -> str:
-    """How many walks and remembered questions a run judged besides its suite; "" for none."""
+    """How many walks, remembered questions and questions that go on a run judged besides its suite;
+    "" for none."""
     counts = (
         (own_number(mapping(summary.get(OF_WALKS)).get("walks", 0)), "walk"),
         (count_remembered(summary), "remembered question"),
     )
-    return " and ".join(plural(count, noun) for count, noun in counts if count)
+    told = [plural(count, noun) for count, noun in counts if count]
+    return " and ".join(filter(None, (*told, tell_going_on(count_going_on(summary)))))

@@ -62,9 +62,12 @@ class JudgedVectors:
         made = VectorNote(*orjson.loads(note))
         self.verdicts[made.id] = made
 
-    def end(self, judge: VectorJudge, files: RunDescription | None, older: str) -> SessionEnd:
+    def end(
+        self, judge: VectorJudge, files: RunDescription | None, older: str, *, trusted: bool
+    ) -> SessionEnd:
         """What follows from the vectors that ran; `files` are the digests of an adapter that has
-        files, from before it was started. Keeps which vectors failed. Raises `ConformError`."""
+        files, from before it was started. Keeps which vectors failed; a session that is not
+        `trusted` drops no remembered question. Raises `ConformError`."""
         extent, resolved = self.extent(judge, older), judge.judged.resolved
         if files is None:
             return SessionEnd(extent)
@@ -81,7 +84,7 @@ class JudgedVectors:
         deviating = frozenset(name for name, note in self.verdicts.items() if note.new)
         verdicts = AskedVerdicts(kinds, deviating)
         unsteady = list_unsteady(prepared.target, about, verdicts)
-        record_failed(prepared.target, about, verdicts)
+        record_failed(prepared.target, about, verdicts, trusted=trusted)
         return SessionEnd(extent, list_changed(files, resolved), unsteady)
 
     def extent(self, judge: VectorJudge, older: str) -> Extent:

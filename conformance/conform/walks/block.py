@@ -33,6 +33,7 @@ from conform.judging.verdict import (
     conclude_allowed,
 )
 from conform.walks.coverage import WalkCoverage
+from conform.walks.hidden_state import HiddenStateSearch
 from conform.walks.offered import OfferedWorld, choose_worlds, read_offered
 from conform.walks.places import ValueFinder
 from conform.walks.seen_steps import StepReader
@@ -83,7 +84,8 @@ class JudgedWalk:
 class WalkTarget:
     """What walks are made on: a session with a target, the models, the types of replies and
     observations, the constants that questions have values for, what a question says of the
-    component, and questions of the suite that walks may begin with."""
+    component, questions of the suite that walks may begin with, and the state variables that the
+    target hides (`hidden`; none: walks do not go on)."""
 
     session: Session
     siblings: Siblings
@@ -91,6 +93,7 @@ class WalkTarget:
     consts: frozenset[str]
     component: Mapping[str, Json]
     prefixes: Sequence[bytes] = ()
+    hidden: Sequence[str] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,9 +193,14 @@ def _make_walker(target: WalkTarget, plan: WalkSettings) -> Walker:
     offered = read_offered(target.siblings.charter)
     able = session.connection.welcome.operations
     operations = [name for name in offered.params if name in able]
+    finder = ValueFinder(target.types)
+    search = HiddenStateSearch(
+        target.siblings.charter, offered, finder, session.judge.opaque, target.hidden,
+        tuple(session.connection.welcome.observes), operations,
+    )  # fmt: skip
     return Walker(
-        target.siblings, offered, StepReader(session.judge), ValueFinder(target.types),
-        operations, choose_worlds(offered, plan.instance), plan.seed,
+        target.siblings, offered, StepReader(session.judge), finder, operations,
+        choose_worlds(offered, plan.instance), plan.seed, search=search if target.hidden else None,
     )  # fmt: skip
 
 

@@ -4,7 +4,7 @@ judges each step."""
 from __future__ import annotations
 
 import re
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from random import Random
@@ -23,6 +23,7 @@ from conform.judging.relabel import key
 from conform.judging.siblings import ObservedStep, Siblings
 from conform.walks.coverage import WalkCoverage
 from conform.walks.draw import ArgumentDrawer, choose
+from conform.walks.hidden_state import HiddenStateSearch
 from conform.walks.offered import Offered, OfferedWorld
 from conform.walks.places import SeenValues, ValueFinder
 from conform.walks.seen_steps import ReadStep, StepReader, WalkSteps
@@ -30,6 +31,9 @@ from conform.walks.traced import WalkTraces
 
 CANDIDATES = 4
 """Calls that are drawn in each state; the one with the rarest branch is taken."""
+GOING_ON_MAX = 2
+"""Of walks of a block with the same last branch later groups go on no more after so many, where the
+target hides state."""
 IDLE = 0.5
 """How much a call counts that changes no state, next to one that does."""
 SHARES = (0.3, 0.5, 0.7, 1.0)
@@ -83,7 +87,8 @@ class TargetWalk:
     as the charter allows it, then by a `follower`. `answer` is that of the charter, for a walk that
     it does not allow: later calls must have a value there, too. `shortened`: the charter leaves too
     much open to go on, or to answer all of it. `deviates`: the charter does not allow one of the
-    steps."""
+    steps. `went_on`: the last branch before what would show a wrong value of a hidden
+    variable was looked for."""
 
     number: int
     id: str
@@ -108,6 +113,7 @@ class TargetWalk:
     varies: bool = False
     shortened: bool = False
     deviates: bool = False
+    went_on: str = ""
     answer: GrowingAnswer | None = None
     coverage: WalkCoverage = field(default_factory=WalkCoverage)
     starts: list[WalkStart] = field(default_factory=list)
@@ -162,7 +168,8 @@ class WalkStart:
 @dataclass(slots=True)
 class Walker:
     """What the walks of a block share. `pool` are the newest operations that saw something new,
-    `masked` texts without their opaque values."""
+    `masked` texts without their opaque values. If the target hides state, a `search` finds how
+    walks go on; `went_on` counts them by their last branch."""
 
     siblings: Siblings
     offered: Offered
@@ -174,6 +181,8 @@ class Walker:
     coverage: WalkCoverage = field(default_factory=WalkCoverage)
     pool: deque[WalkStart] = field(default_factory=lambda: deque(maxlen=POOL))
     masked: dict[bytes, str] = field(default_factory=dict)
+    search: HiddenStateSearch | None = None
+    went_on: Counter[str] = field(default_factory=Counter)
 
     def select_start(self, chance: Random) -> WalkStart:
         """Out of a few of the pool the one whose last branch was taken least often."""
@@ -185,6 +194,7 @@ class Walker:
         for walk in walks:
             self.coverage.add_all(walk.coverage)
             self.pool.extend(walk.starts)
+            self.went_on.update([walk.went_on] if walk.went_on else ())
 
     def list_offered(self, world: OfferedWorld) -> Sequence[str]:
         """The operations that the target performs and a world offers."""
@@ -207,6 +217,9 @@ class Walker:
                 return True
             walk.planned.clear()
         if not walk.left:
+            self._go_on(walk)
+            if walk.planned:
+                return self.choose(walk)
             walk.open = False
             return False
         walk.left -= 1
@@ -219,6 +232,16 @@ class Walker:
                 return True
         walk.open, walk.shortened = False, bool(found)
         return False
+
+    def _go_on(self, walk: TargetWalk) -> None:
+        """Plan what would show a wrong value of a hidden variable: once for a walk that the charter
+        allows, and in a few walks of those with the same last branch."""
+        if self.search is None or walk.went_on or walk.traces is None or not any(walk.taken[-1:]):
+            return
+        walk.went_on = walk.taken[-1]
+        if self.went_on[walk.went_on] < GOING_ON_MAX:
+            effect = self.search.look_after(walk.whole)
+            walk.planned = [*effect.suffixes[0]] if effect and effect.suffixes else []
 
     def _has_answer(self, walk: TargetWalk, call: Call) -> bool:
         """Whether the charter has an answer to a walk with one more call."""

@@ -10,12 +10,12 @@ from tests.support import spec
 from tests.support.comparing.solved import (
     HIGHEST,
     Agreement,
-    is_allowed,
     random_args,
     random_state,
 )
 from tests.support.switch import machine, switch
 
+from charter.analysis.environment import offers
 from charter.core import nodes as n
 from charter.semantics.machine import Machine
 
@@ -53,7 +53,7 @@ def test_z3_allows_the_same_outcomes_when_transitions_are_sampled(
         for _ in range(1 if taken % 2 else WALK):
             operation = rng.choice(operations)
             args = random_args(opened, operation, rng, state)
-            if not is_allowed(opened, state, operation, args):
+            if not offers(opened, state, operation, args):
                 continue
             agreement.compare(state, operation, args)
             taken += 1

@@ -70,7 +70,10 @@ def test_a_fine_implementation_is_fine_and_a_broken_one_is_not(conform, project:
     assert "ledger    lamp: 4 obligations covered, 0 proved infeasible, 0 open\n" in out
     assert "explore   tiny: 2 states, nothing is violated" in out
     assert (project / "build" / "report" / "index.html").is_file()
-    assert "suite     small. " in out and "--profile full --out build/full`" in out
+    suites = [line for line in out.splitlines() if line.startswith("suite ")]
+    assert [one.split("--profile ")[1].split()[0] for one in suites] == ["standard", "full"]
+    assert suites[0].startswith("suite     small. One of some thousand vectors")
+    assert "`, then `conform run --target lamp --suite build/standard`" in suites[0]
     assert out.endswith("fine by the small suite\n")
     source = project / "adapters" / "lamp" / "adapter.py"
     source.write_text(ADAPTER.replace("not self.lit", "True"))

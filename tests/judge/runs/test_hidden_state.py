@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 from pathlib import Path
 
 import pytest
@@ -17,6 +18,8 @@ from conform.runs.options import RunOptions
 from conform.runs.rejudge import RejudgeOptions, rejudge
 from conform.runs.select import RunSelection, choose
 from conform.storage.bucket_store import RunFolder
+from conform.suites.cache import open_suite
+from conform.walks.hidden_state import HiddenStateSearch
 
 TOML = """id = "{name}"
 title = "Server"
@@ -124,8 +127,12 @@ def test_terminal_and_report_name_what_is_hidden(judge, project, tmp_path, capsy
     page = next((tmp_path / "site").glob("runs/*/index.html")).read_text(encoding="utf-8")
     assert "The target does not show <code>granted</code>" in page
     command = ["run", "--target", "server", "--engine", "inline", "--out", str(tmp_path / "again")]
-    assert cli.main(command) == 0
+    junit = tmp_path / "junit.xml"
+    assert cli.main([*command, "--junit", str(junit)]) == 0
     said = capsys.readouterr().out
+    went_on = f"{finished.summary['hidden']['verdicts']['conforms']} questions that go on"
+    assert f"fine by the small suite and {went_on}: no deviation" in said.splitlines()[-1]
+    assert f"; besides {went_on}" in junit.read_text(encoding="utf-8")
     assert "not shown: granted, matched, pending" in said
     assert "no wrong granted after voted/elected shows later" in said
 
@@ -151,11 +158,49 @@ def test_same_questions_go_on_in_each_run_and_when_judged_again(judge, tmp_path)
     assert rows(again, "deviations") == rows(one, "deviations")
 
 
+def test_run_judged_again_by_another_charter_names_its_hidden_variables(
+    judge, project, tmp_path, monkeypatch
+):
+    one = judge("server", "server")
+    text = SERVER.read_text(encoding="utf-8").replace("pending", "waiting")
+    other = write_project(tmp_path / "other", text)
+    shutil.copytree(project / "spec" / "found", other / "spec" / "found")
+    generate(other)
+    monkeypatch.chdir(other)
+    place = str(other / "build" / "suite")
+    assert cli.main(["vectors", "spec/server.charter", "--out", place]) == 0
+    options = RejudgeOptions(str(tmp_path / "again"), suite=place)
+    again = rejudge(one.folder.place, open_suite(place, 1), options)
+    assert sorted(again.run.hidden) == ["granted", "matched", "waiting"]
+    rows = again.summary["hidden"]["variables"]
+    assert [row["variable"] for row in rows] == ["granted", "matched", "waiting"]
+    # Where they show was searched by the earlier charter.
+    assert all(row["shown"] == row["not_shown"] == [] for row in rows)
+    assert again.summary["hidden"]["verdicts"] == one.summary["hidden"]["verdicts"]
+
+
 def test_walks_come_before_the_questions_that_go_on(judge):
     finished = judge("server", walks=WalkSettings(5, 4))
     assert finished.exit_code == 0, finished.summary["reasons"]
     assert finished.summary["walks"]["walks"] == 5
     assert finished.summary["hidden"]["verdicts"]["conforms"] > 0
+
+
+def test_walk_goes_on_until_a_wrong_value_would_show(judge, monkeypatch):
+    real, found = HiddenStateSearch.look_after, []
+
+    def spy(self, question):
+        effect = real(self, question)
+        found.append((question, effect))
+        return effect
+
+    monkeypatch.setattr(HiddenStateSearch, "look_after", spy)
+    finished = judge("server", walks=WalkSettings(1, 6))
+    assert finished.exit_code == 0, finished.summary["reasons"]
+    (row,) = [one for one in finished.folder.table("walks").to_pylist() if one["walk"] == 0]
+    (question, effect), *_ = found
+    went = json.loads(row["question"])["operations"]
+    assert effect.suffixes and went == [*question["operations"], *effect.suffixes[0]]
 
 
 def test_no_question_goes_on_where_vectors_are_left_out(judge):

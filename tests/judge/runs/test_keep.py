@@ -131,6 +131,26 @@ def test_unknown_id_is_one_sentence_with_those_that_there_are(remember, conform)
     assert f"has the id 'f-9'; there are: {question.id[:12]} (f-0)" in err
 
 
+def test_remembered_questions_are_listed_without_an_id(remember, conform):
+    code, said, _ = conform("keep")
+    assert (code, said.strip()) == (
+        0, "nothing is remembered; `conform run` and `conform test` remember what fails",
+    )  # fmt: skip
+    questions = ask(take(), ("drop", {}), take()), ask(("drop", {}))
+    remember(*questions)
+    code, said, _ = conform("keep")
+    rows = [line.split(maxsplit=3) for line in said.splitlines()]
+    assert code == 0 and rows == [
+        ["id", "finding", "target", "operations"],
+        [questions[0].id[:12], "f-0", "fake-wrong_error", "take, drop, take"],
+        [questions[1].id[:12], "f-1", "fake-wrong_error", "drop"],
+    ]
+    listed = json.loads(conform("keep", "--target", "fake-wrong_error", "--json")[1])["remembered"]
+    assert [one["id"] for one in listed] == [one.id for one in questions]
+    assert listed[0]["target"] == "fake-wrong_error" and not PLACE.exists()
+    assert "give its id" in conform("keep", "--title", "twice")[2]
+
+
 def test_empty_id_chooses_nothing(remember, conform):
     remember(ask(take()))
     code, _, err = conform("keep", "")

@@ -99,6 +99,16 @@ def test_it_is_asked_first(judge):
     assert again.summary["remembered"]["count"] == 1
 
 
+def test_remembered_questions_are_left_out_if_the_caller_says_so(judge):
+    judge("first", walks=70)
+    kept = record().questions
+    said = []
+    again = judge("again", said=said, without_remembered=True)
+    assert f"{len(kept)} remembered question{'s are' if len(kept) > 1 else ' is'} left out" in said
+    assert "remembered" not in again.summary and again.run.remembered == ""
+    assert (again.exit_code, record().questions) == (0, kept)
+
+
 def test_spark_asks_it_too(judge, spark):
     judge("first", walks=70)
     inline, on_spark = judge("inline"), judge("spark", engine="spark")

@@ -130,6 +130,20 @@ def test_more_than_two_runs_are_compared_in_their_order(conform, judged):
     assert [one["hidden"] for one in found["targets"]] == [[], ["registration"], []]
 
 
+def test_runs_of_two_protocols_are_refused_in_one_sentence(conform, judged):
+    runs = judged("faithful"), judged("keeps_leader"), judged("partial")
+    about = Path(runs[1], "run.json")
+    held = json.loads(about.read_text(encoding="utf-8"))
+    about.write_text(json.dumps({**held, "protocol": "other"}), encoding="utf-8")
+    for places in (runs[:2], runs):
+        code, told, err = conform("compare", *places)
+        assert (code, told) == (2, "")
+        assert err == (
+            "conform: faithful judged keeper of toy.lease, and keeps_leader judged keeper of other;"
+            " compare runs of one component of one protocol\n"
+        )
+
+
 def test_one_run_alone_is_refused_with_what_to_do(conform, judged):
     code, _, err = conform("compare", judged("faithful"))
     assert code == 2

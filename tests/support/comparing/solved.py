@@ -12,7 +12,7 @@ from charter.prove.program import EncodingOptions, SymbolicProgram, encode_compo
 from charter.prove.solve import BOUNDED, Solver
 from charter.prove.terms import FALSE, Term
 from charter.semantics.builtins import EvaluationError
-from charter.semantics.evaluate import NotAssumed, Outcome
+from charter.semantics.evaluate import Outcome
 from charter.semantics.expressions import State
 from charter.semantics.machine import Machine
 from charter.semantics.values import Universe
@@ -54,15 +54,6 @@ def random_args(
     held = sorted(set(_numbers(tuple((near or {}).values())))) or list(range(HIGHEST + 1))
     params = machine.operations[operation].params
     return tuple(_near(p.type, machine.universe, rng, held) for p in params)
-
-
-def is_allowed(machine: Machine, state: State, operation: str, args: tuple[Value, ...]) -> bool:
-    """Whether a call breaks no assumption: of one that does the definition says nothing."""
-    try:
-        machine.outcomes(state, operation, args)
-    except NotAssumed:
-        return False
-    return True
 
 
 def _numbers(value: Value) -> list[int]:

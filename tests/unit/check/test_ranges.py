@@ -349,6 +349,22 @@ def test_limits_with_constants_are_compared_for_all_their_values() -> None:
     assert reckon.inside(exactly(1), Interval(ty.Limit("", 0), ty.Limit("few", 0)))
 
 
+def test_a_let_is_proven_by_the_comparison_of_its_if() -> None:
+    text = """component server {
+      state last: int 0..9 = 0
+      operation take(by: int 0..5) -> bool cites silent {
+        let rest = if by > last then 0 else last - by
+        let more = if rest > 4 then rest + 4 else OTHERWISE
+        branch ok { last' = if by == 0 then more else rest  reply true }
+      }
+    }
+    witness taken of server: last > 0"""
+    assert codes(text.replace("OTHERWISE", "0").replace("rest + 4", "rest")) == []
+    # What is true in one way does not help in the other one.
+    assert codes(text.replace("OTHERWISE", "0")) == ["int/out-of-range"]
+    assert codes(text.replace("by > last", "by > 2")) != []
+
+
 def test_an_expression_with_an_error_of_its_own_has_no_range() -> None:
     text = """component server {
       state last: int 0..3 = 0

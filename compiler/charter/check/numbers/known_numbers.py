@@ -137,6 +137,8 @@ class KnownNumbers:
             sides = (self.above(side, low) for side in expr.args)
             if any(sides) if expr.traits.picks == "greatest" else all(sides):
                 return True
+        if all(found := [place.above(part, low) for place, part in self.ways(expr)]) and found:
+            return True
         if low is None or self.arithmetic.inside(self.interval(expr), Interval(low, None)):
             return True
         return self.is_at_most_zero(of_limit(low).plus(self.sum_of(expr), -1))
@@ -148,9 +150,19 @@ class KnownNumbers:
             sides = (self.below(side, high) for side in expr.args)
             if any(sides) if expr.traits.picks == "least" else all(sides):
                 return True
+        if all(found := [place.below(part, high) for place, part in self.ways(expr)]) and found:
+            return True
         if high is None or self.arithmetic.inside(self.interval(expr), Interval(None, high)):
             return True
         return self.is_at_most_zero(self.sum_of(expr).plus(of_limit(high), -1))
+
+    def ways(self, expr: ir.Expr) -> Iterator[tuple[KnownNumbers, ir.Expr]]:
+        """The two numbers that an `if` may be, or a local that is one, each with what is known
+        there; nothing for other expressions."""
+        whole = self.values.get(expr.name, expr) if isinstance(expr, ir.Local) else expr
+        if isinstance(whole, ir.If):
+            yield self.assume(whole.condition, truth=True), whole.then
+            yield self.assume(whole.condition, truth=False), whole.otherwise
 
     def sum_of(self, expr: ir.Expr) -> Linear:
         """The number `expr` as a sum, with the values of lets."""

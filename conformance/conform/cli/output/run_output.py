@@ -167,7 +167,8 @@ def _show_skipped(skipped: Json, most: int = 6) -> None:
 def _show_forgetful(finished: Finished) -> None:
     """Shows that the charter has no mutants of the component, and what took their place."""
     places = [str(item["where"]) for item in finished.canaries if isinstance(item, dict)]
-    names = [place.partition(FORGETS)[2] for place in places if FORGETS in place]
+    # The suite and the walks may each have one of an operation.
+    names = dict.fromkeys(place.partition(FORGETS)[2] for place in places if FORGETS in place)
     if names:
         component = finished.run.component
         out(f"the charter has no mutant of a rule of the component {component}; its model without"
@@ -406,11 +407,13 @@ def _show_trouble(finished: Finished, missing: Sequence[str]) -> None:
     """Shows how the adapter failed, with what it wrote to stderr, apart from operations that are
     missing."""
     listed = list_other_trouble(finished, missing)
+    # Those of the suite are vectors; walks and what else is put have failed in the same way.
+    noun = "vector" if finished.run.suite_buckets == finished.run.buckets else "question"
     for item in listed:
         how, _, stderr = str(item["detail"]).partition(STDERR)
         kind = str(item["kind"]).replace("_", " ")
         where = one_line(how + place_told(item))
-        out(f"  {kind}: {plural(own_number(item['vectors']), 'vector')}: {where}")
+        out(f"  {kind}: {plural(own_number(item['vectors']), noun)}: {where}")
         for line in stderr.split(BETWEEN) if stderr else ():
             out(f"    | {one_line(line)}")
         out(f"    see: {_replay(finished, str(item['vector']))}")

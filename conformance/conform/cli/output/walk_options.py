@@ -36,6 +36,13 @@ def add_walks(parser: argparse.ArgumentParser, walks: int = 0) -> None:
                         " drawn for each walk)")  # fmt: skip
 
 
+def add_without_remembered(parser: argparse.ArgumentParser) -> None:
+    """The option that leaves remembered questions out."""
+    parser.add_argument("--without-remembered", action="store_true", help="put no question that"
+                        " failed in earlier runs and that the suite does not have; `conform keep`"
+                        " lists them")  # fmt: skip
+
+
 def read_walks(arguments: argparse.Namespace) -> WalkSettings:
     """The walks that the options ask for."""
     return WalkSettings(

@@ -14,7 +14,12 @@ from conform.console.terminal import number, plural
 from conform.runs.conclusion import Finished
 from conform.runs.failures.remembered import DIGITS_SHOWN
 from conform.runs.followed.followed_counts import read_hidden
-from conform.runs.walk_counts import OF_REMEMBERED, count_remembered
+from conform.runs.walk_counts import (
+    OF_REMEMBERED,
+    count_going_on,
+    count_remembered,
+    tell_going_on,
+)
 from conform.storage.tables import OF_WALKS
 
 
@@ -80,7 +85,8 @@ def name_asked(finished: Finished) -> str:
     """By what a run is fine besides its suite; "" for nothing."""
     count = count_remembered(finished.summary)
     again = plural(count, "remembered question") if count else ""
-    return " and ".join(filter(None, (name_walks(finished), again)))
+    on = tell_going_on(count_going_on(finished.summary))
+    return " and ".join(filter(None, (name_walks(finished), again, on)))
 
 
 def find_walks(finished: Finished, vectors: Collection[str]) -> dict[str, str]:

@@ -8,9 +8,8 @@ from conform.adapters.base import Connection
 from conform.adapters.session import BATCH
 from conform.console.interrupts import interrupts_remembered
 from conform.judging.verdict import VectorItem
+from conform.runs.engines.apart_bucket import judge_apart
 from conform.runs.engines.bucket import Pool, empty_bucket, judge_bucket
-from conform.runs.engines.remembered_bucket import judge_remembered
-from conform.runs.engines.walk_bucket import judge_walks
 from conform.runs.run_context import RunContext
 from conform.suites.cache import Suite, bucket_of
 
@@ -33,10 +32,8 @@ def run(
                 if stopped:
                     empty_bucket(bucket, context)
                     continue
-                if bucket == context.last_bucket:
-                    summary = judge_remembered(bucket, context, pool)
-                elif bucket >= suite.buckets:
-                    summary = judge_walks(bucket, context, pool)
+                if bucket >= suite.buckets:
+                    summary = judge_apart(bucket, context, pool)
                 else:
                     items = _watch(_items(suite, bucket, context.failed), progress)
                     summary = judge_bucket(items, bucket, context, pool)

@@ -20,11 +20,10 @@ from pyspark import RDD, SparkContext, SparkFiles
 
 from conform.console import errors
 from conform.console.errors import ConformError, Incomplete
+from conform.runs.engines.apart_bucket import judge_apart
 from conform.runs.engines.bucket import judge_bucket, worker_pool
 from conform.runs.engines.cluster import ClusterWatch, is_local, why_lost
-from conform.runs.engines.remembered_bucket import judge_remembered
 from conform.runs.engines.shipping import Shipment, pack
-from conform.runs.engines.walk_bucket import judge_walks
 from conform.runs.run_context import RunContext
 from conform.suites.cache import Suite
 from conform.suites.shared import SharedBucket, copy_buckets, in_cache, remove_copies
@@ -104,17 +103,14 @@ class _BucketJob:
         self.shipment = shipment
 
     def __call__(self, shared: SharedBucket | int) -> str:
-        """The summary of the bucket as JSON; one that is only a number is of walks, or of
-        remembered questions. Raises
-        RuntimeError with the error as a token."""
+        """The summary of the bucket as JSON; one that is only a number has no vectors of the suite.
+        Raises RuntimeError with the error as a token."""
         try:
             context, shipment = self.context, self.shipment
             if shipment is not None:
                 context = shipment.receive(context, Path(SparkFiles.get(shipment.archive)))
-            if shared == context.last_bucket:
-                summary = judge_remembered(context.last_bucket, context, worker_pool())
-            elif isinstance(shared, int):
-                summary = judge_walks(shared, context, worker_pool())
+            if isinstance(shared, int):
+                summary = judge_apart(shared, context, worker_pool())
             else:
                 summary = judge_bucket(shared.items(), shared.bucket, context, worker_pool())
             return orjson.dumps(summary).decode()

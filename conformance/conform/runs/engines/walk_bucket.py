@@ -23,7 +23,6 @@ from conform.runs.engines.bucket import (
     siblings,
     summarise,
 )
-from conform.runs.engines.followed_bucket import judge_followed
 from conform.runs.engines.progress_notes import BucketNotes
 from conform.runs.run_context import RunContext
 from conform.runs.walk_counts import WalkCounts
@@ -42,11 +41,8 @@ _GOOD_KINDS = frozenset({Kind.CONFORMS, Kind.INCONCLUSIVE})
 
 
 def judge_walks(bucket: int, context: RunContext, pool: Pool) -> dict[str, Json]:
-    """Make the walks of the block that is a bucket, or go on with questions; write and commit its
-    datasets, and return its summary. Raises `CannotStart`, `CannotWrite`, `BadSuite`, `Incomplete`
-    and `ModelBug`."""
-    if bucket >= context.suite_buckets + context.walks.blocks:
-        return judge_followed(bucket, context, pool)
+    """Make the walks of the block that is a bucket, write and commit its datasets, and return its
+    summary. Raises `CannotStart`, `CannotWrite`, `BadSuite`, `Incomplete` and `ModelBug`."""
     began = time.time()
     session, fresh = pool.session(context)
     plan, folder = context.walks, RunFolder(context.place)
@@ -88,7 +84,10 @@ def walk_target(session: Session, context: RunContext) -> WalkTarget:
             "walks need the model of the charter and the types of its suite; run `conform generate`"
         )
     consts = frozenset(context.start.consts)
-    return WalkTarget(session, models, context.types, consts, context.component, context.prefixes)
+    return WalkTarget(
+        session, models, context.types, consts, context.component, context.prefixes,
+        context.followed.hidden,
+    )  # fmt: skip
 
 
 def is_kept(walk: JudgedWalk) -> bool:

@@ -19,6 +19,7 @@ from charter.formats.target import Target
 from charter.formats.vector import Question, read_question
 from conform.adapters.targets import Prepared
 from conform.console.errors import BadSuite
+from conform.console.terminal import plural
 from conform.judging import model
 from conform.judging.answer import CannotAnswer
 from conform.judging.verdict import VectorItem
@@ -61,6 +62,16 @@ class Remembered:
         """A digest of the questions; "" if there are none."""
         ids: list[Json] = [item.id for item in self.items]
         return canonical.digest(ids) if ids else ""
+
+    def tell_left_out(self) -> str:
+        """That the caller leaves them out; "" if there are none."""
+        count = len(self.items)
+        are = "is" if count == 1 else "are"
+        return f"{plural(count, 'remembered question')} {are} left out" if count else ""
+
+
+NOTHING_REMEMBERED = Remembered()
+"""What a run puts that leaves remembered questions out."""
 
 
 def choose_remembered(resolved: ResolvedRun, wanted: SuiteFilter) -> Remembered:

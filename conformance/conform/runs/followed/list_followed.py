@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import replace
 
 import orjson
@@ -15,6 +16,7 @@ from conform.runs.followed.followed_questions import NOTHING_FOLLOWED, FollowedQ
 from conform.runs.options import RunOptions
 from conform.runs.select import ResolvedRun
 from conform.runs.selection import ALL
+from conform.suites.cache import Suite
 
 FOLLOWED_MAX = 1_024
 """The most questions of a suite that go on: those about obligations first, with the least ids."""
@@ -26,12 +28,9 @@ def list_followed(run: ResolvedRun, welcome: Welcome, options: RunOptions) -> Fo
     """What goes on in a run; nothing if the target shows all, if the model is of other rules, or if
     the caller leaves vectors out."""
     manifest = run.suite.manifest
-    module = manifest.models.charter
-    if options.limit or options.wanted != ALL or not manifest.types:
+    if options.limit or options.wanted != ALL:
         return NOTHING_FOLLOWED
-    if not is_of(module, manifest.spec_digest) or not hasattr(load(module), "INSTANCES"):
-        return NOTHING_FOLLOWED
-    hidden = _list_hidden(run, welcome)
+    hidden = list_hidden(run.suite, welcome.observes)
     if not hidden:
         return NOTHING_FOLLOWED
     offered, found, asked = offers(welcome), dict[str, VectorItem](), set[str]()
@@ -45,14 +44,21 @@ def list_followed(run: ResolvedRun, welcome: Welcome, options: RunOptions) -> Fo
     return FollowedQuestions(hidden, tuple(found.values()), frozenset(asked))
 
 
-def _list_hidden(run: ResolvedRun, welcome: Welcome) -> tuple[str, ...]:
-    """The state variables of the charter that a target does not show."""
-    model = load(run.suite.manifest.models.charter)
-    for bucket in range(run.suite.buckets):
-        for item in run.suite.items(bucket):
+def list_hidden(suite: Suite, observes: Collection[str]) -> tuple[str, ...]:
+    """The state variables of the charter that a target does not show; none if the model is of other
+    rules than the suite."""
+    manifest = suite.manifest
+    module = manifest.models.charter
+    if not manifest.types or not is_of(module, manifest.spec_digest):
+        return ()
+    model = load(module)
+    if not hasattr(model, "INSTANCES"):
+        return ()
+    for bucket in range(suite.buckets):
+        for item in suite.items(bucket):
             state = own_object(model.encode(model.initial(*world_of(orjson.loads(item.question)))))
             ghosts = getattr(model, "GHOSTS", ())
-            return tuple(n for n in state if n not in welcome.observes and n not in ghosts)
+            return tuple(n for n in state if n not in observes and n not in ghosts)
     return ()
 
 

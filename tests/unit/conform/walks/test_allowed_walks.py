@@ -20,8 +20,9 @@ from conform.judging import model
 from conform.judging.answer import GrowingAnswer, answer_of
 from conform.judging.automaton import Judge
 from conform.judging.candidates import Judged
+from conform.judging.follow import Follower
 from conform.judging.read_result import BatchTexts
-from conform.judging.siblings import Siblings
+from conform.judging.siblings import ObservedStep, Siblings
 from conform.judging.verdict import assess
 from conform.walks import walker
 from conform.walks.block import WalkTarget, find_answer, walk_block
@@ -111,6 +112,51 @@ def test_a_value_that_becomes_equal_to_another_one_is_allowed():
         allowed = traces.ask("bump", {"of": name})
         assert traces.take(allowed, (b"null", seen)).branches == ("bump/done",)
     assert traces.take(traces.ask("bump", {"of": "a"}), (b"null", b'{"a":"#2.5","b":"#2"}')) is None
+
+
+class Door:
+    """A model of a door; whether it is locked is not seen, and nobody enters a locked one."""
+
+    GHOSTS = ()
+
+    def initial(self, *_):
+        return {"open": False, "locked": False}
+
+    def observe(self, state):
+        return state
+
+    def encode(self, state):
+        return state
+
+    def decode(self, state, *_):
+        return state
+
+    def assumed(self, state, operation, args):
+        return operation != "enter" or not state["locked"]
+
+    def outcomes(self, state, operation, args):
+        after = [state]
+        if operation in ("lock", "perhaps"):
+            after = [{**state, "locked": True}, *(after if operation == "perhaps" else [])]
+        return [SimpleNamespace(branch=f"{operation}/done", reply=None, state=one) for one in after]
+
+
+@pytest.mark.parametrize("operation", ["lock", "perhaps"])
+def test_an_operation_is_not_chosen_if_what_is_hidden_may_break_its_assumption(operation):
+    """What the model knows of a hidden variable counts; of several possible values each one."""
+    question, siblings = {"sorts": {}, "given": None}, Siblings(Door())
+    traces = WalkTraces(siblings, question, ("open",))
+    follower = Follower(siblings, question, ("open",), {"open": False})
+    assert traces.begin(b'{"open":false}')
+    for followed in (traces, follower):
+        assert followed.ask("enter", {}) is not None
+    allowed = traces.ask(operation, {})
+    assert traces.take(allowed, (b"null", b'{"open":false}')).allowed
+    assert follower.step(ObservedStep(operation, {}, None, {"open": False})).allowed
+    assert len(traces.states) == (2 if operation == "perhaps" else 1)
+    for followed in (traces, follower):
+        assert followed.ask("enter", {}) is None
+        assert followed.ask("lock", {}) is not None
 
 
 def test_a_walk_that_is_allowed_makes_no_answer(walked, monkeypatch):

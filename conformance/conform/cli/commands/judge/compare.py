@@ -78,7 +78,8 @@ def _describe_all(
 
 def _compare_pairs(places: Sequence[str]) -> tuple[list[Comparison], list[str]]:
     """Each run compared with the one before it, and why some could not be. Raises `BadRun` for two
-    runs that cannot be compared."""
+    runs that cannot be compared, and for runs of several components."""
+    _check_components(places)
     found, refused = list[Comparison](), list[str]()
     for left, right in pairwise(places):
         try:
@@ -88,6 +89,20 @@ def _compare_pairs(places: Sequence[str]) -> tuple[list[Comparison], list[str]]:
                 raise
             refused.append(str(error))
     return found, refused
+
+
+def _check_components(places: Sequence[str]) -> None:
+    """Raises `BadRun` if two of the runs are of different protocols or components."""
+    judged: dict[str, str] = {}
+    for place in places:
+        about = RunFolder(place if "://" in place else str(Path(place).resolve())).read_run()
+        judged.setdefault(f"{about.component} of {about.protocol}", place)
+    if len(judged) > 1:
+        (one, first), (other, second) = [*judged.items()][:2]
+        raise BadRun(
+            f"{first} judged {one}, and {second} judged {other}; compare runs of one component of"
+            " one protocol"
+        )
 
 
 def _exit_code(found: Sequence[Comparison], refused: Sequence[str]) -> int:

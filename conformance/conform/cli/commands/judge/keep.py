@@ -8,17 +8,20 @@ from pathlib import Path
 
 from charter import api
 from charter.api.generated import protocols
+from charter.formats.canonical import Json
 from charter.formats.project import Project
+from charter.formats.target import Target
 from conform.adapters.projects import project_here
 from conform.adapters.targets import target_of, targets_of
 from conform.cli.output.charters import errors_shown
 from conform.cli.output.run_output import near
 from conform.console.errors import ConformError
-from conform.console.terminal import out, out_json
+from conform.console.terminal import columns, out, out_json, shorten
 from conform.runs.failures.record import FailedQuestion, list_records
 from conform.runs.failures.remembered import DIGITS_SHOWN
 
 EXAMPLES = """examples:
+  conform keep
   conform keep f-d28d595dca
   conform keep 3b0c91a2 --target lease-python --title "a lock that outlives its session"
 
@@ -27,14 +30,20 @@ run until it does not fail any more. This command writes one of these questions 
 `findings.jsonl`, in the folder `found/` of the charter: commit it, and the suite has the question
 from the next `conform generate` or `conform test` on. A question that is there stays as it is.
 
-The id is that of the finding (f- and ten digits), or the beginning of that of the question.
-Exit code 0: the file has the question; 2: there is no such question, or the charter cannot ask it.
+Without an id the remembered questions are listed: the beginning of the id, the finding, the target,
+and the operations. The id is that of the finding (f- and ten digits), or the beginning of that of
+the question. `--without-remembered` of `conform run` and `conform test` leaves them out.
+
+Exit code 0: the file has the question, or they are listed; 2: there is no such question, or the
+charter cannot ask it.
 """
 _LISTED_MAX = 20
+_NOTHING = "nothing is remembered; `conform run` and `conform test` remember what fails"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("id", help="id of a finding, or the beginning of that of a question")
+    parser.add_argument("id", nargs="?", help="id of a finding, or the beginning of"
+                        " that of a question (default: list them)")  # fmt: skip
     parser.add_argument("--target", default="", help="id or folder (default: all of the project)")
     parser.add_argument("--title", default="", help="title of the vector (default: the finding)")
     parser.add_argument("--json", action="store_true", help="print JSON")
@@ -42,6 +51,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     project = project_here()
+    if arguments.id is None:
+        _show_remembered(project, arguments)
+        return 0
     chosen = _choose(project, arguments.target, arguments.id)
     charter = _find_charter(project, chosen.question.protocol)
     title = arguments.title or chosen.finding
@@ -58,12 +70,41 @@ def run(arguments: argparse.Namespace) -> int:
     return 0
 
 
+def _show_remembered(project: Project, arguments: argparse.Namespace) -> None:
+    """List the remembered questions. Raises `ConformError` if an option needs the id of one."""
+    if arguments.title:
+        raise ConformError("--title names a question that is kept; give its id")
+    chosen = _list_targets(project, arguments.target)
+    found = [(target.id, one) for target in chosen for one in _list_questions(target)]
+    if arguments.json:
+        rows: list[Json] = [{"target": name, **one.json(), "id": one.id} for name, one in found]
+        out_json({"remembered": rows})
+        return
+    rows_shown = [
+        [one.id[:DIGITS_SHOWN], one.finding, name, _list_operations(one)] for name, one in found
+    ]
+    out(columns([["id", "finding", "target", "operations"], *rows_shown]) if found else _NOTHING)
+
+
+def _list_operations(one: FailedQuestion) -> str:
+    return shorten(", ".join(call.operation for call in one.question.operations), 100)
+
+
+def _list_targets(project: Project, wanted: str) -> list[Target]:
+    return [target_of(project, wanted)] if wanted else targets_of(project)
+
+
+def _list_questions(target: Target) -> list[FailedQuestion]:
+    """What failed on any release of a target, each question once."""
+    every = [one for record in list_records(target) for one in record.questions]
+    return [*{one.id: one for one in every}.values()]
+
+
 def _choose(project: Project, wanted: str, start: str) -> FailedQuestion:
     """The one question that failed on a target of the project and whose id begins so, or that shows
     the finding. Raises `ConformError`."""
-    targets = [target_of(project, wanted)] if wanted else targets_of(project)
-    records = [record for one in targets for record in list_records(one)]
-    every = {one.id: one for record in records for one in record.questions}
+    targets = _list_targets(project, wanted)
+    every = {one.id: one for target in targets for one in _list_questions(target)}
     found = [
         one
         for one in every.values()

@@ -12,7 +12,7 @@ from conform.cli.output.numbers import count
 from conform.cli.output.overlay import overlay_warnings, releases_of
 from conform.cli.output.run_output import show
 from conform.cli.output.staleness import older_than_charter
-from conform.cli.output.walk_options import add_walks, read_walks
+from conform.cli.output.walk_options import add_walks, add_without_remembered, read_walks
 from conform.cli.set_options import add_set, read_set
 from conform.console.errors import CannotPrepare, ConformError
 from conform.console.extras import need
@@ -45,7 +45,8 @@ resume an interrupted run: it goes on if adapter.toml says by `sources` which fi
 implementation has, and all is as it was; else it starts again.
 
 What a run finds is remembered on this machine, and later runs of the target put it first. A
-question that does not fail any more is dropped; `conform keep` brings one into the suite for good.
+question that does not fail any more is dropped; `conform keep` lists them, and brings one into the
+suite for good.
 
 Exit code 0: no deviation, or only those that the target's overlay or the baseline explain; 1: a
 new one, or an overlay entry that no longer applies; 3: not all of the suite was compared, it asks
@@ -121,6 +122,7 @@ def _add_selection(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("-k", default="", metavar="BRANCH", dest="branch", help=branch)
     last = "judge what failed in earlier runs of the target; all if nothing did"
     parser.add_argument("--last-failed", action="store_true", help=last)
+    add_without_remembered(parser)
     first = "stop after the first new finding or failure of the adapter; judges in one process"
     parser.add_argument("-x", action="store_true", dest="first", help=first)
 
@@ -192,6 +194,7 @@ def _run(arguments: argparse.Namespace) -> int:
         command=("conform", *arguments.given),
         walks=read_walks(arguments),
         parameters=read_set(arguments.parameters),
+        without_remembered=arguments.without_remembered,
     )
     finished = run_target(options, say, releases_of)
     if arguments.in_system:

@@ -34,6 +34,7 @@ from conform.cli.output.charters import Errors, check_charter, diagnostics_json,
 from conform.cli.output.charters import read as read_charter
 from conform.cli.output.constants import one_value_only, sentence
 from conform.cli.output.each_instance import CANNOT, code_of
+from conform.cli.output.larger_suites import tell_larger
 from conform.cli.output.missing_operations import list_unwritten
 from conform.cli.output.numbers import count_or_all
 from conform.cli.output.overlay import overlay_warnings, releases_of
@@ -43,7 +44,13 @@ from conform.cli.output.story import show_story
 from conform.cli.output.suite_gaps import explain_unasked, list_untold, mutants_told, not_seen
 from conform.cli.output.tested import Tested
 from conform.cli.output.vacuity import show_unmet
-from conform.cli.output.walk_options import WALKS_OF_TEST, add_walks, choose_walks, read_walks
+from conform.cli.output.walk_options import (
+    WALKS_OF_TEST,
+    add_walks,
+    add_without_remembered,
+    choose_walks,
+    read_walks,
+)
 from conform.cli.output.walks_told import name_least_walks
 from conform.cli.output.written_types import list_outdated_types
 from conform.cli.set_options import add_set, read_set, select_declared, write_set
@@ -93,6 +100,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         " the search for questions, too",
     )  # fmt: skip
     add_walks(parser, WALKS_OF_TEST)
+    add_without_remembered(parser)
     parser.add_argument("--continue", action="store_true", dest="go_on", help="go on with"
                         " interrupted runs although adapter.toml has no `sources`; the result says"
                         " so")  # fmt: skip
@@ -122,7 +130,8 @@ def _run(project: Project, arguments: argparse.Namespace) -> int:
     for path in charters:
         api.need_place_of_questions(path)
     tested = Tested(arguments.json, arguments.most, inside, arguments.go_on, read_walks(arguments),
-                    read_set(arguments.parameters, chosen))  # fmt: skip
+                    read_set(arguments.parameters, chosen),
+                    arguments.without_remembered)  # fmt: skip
     models = {path: _check(path, tested) for path in charters}
     runs: list[Finished] = []
     if tested.exit_code in (0, 4):
@@ -319,6 +328,7 @@ def _judge(
             walks=choose_walks(models[path], target.component, tested),
             command=("conform", "test", "--adapter", name_lookup(target), *write_set(given)),
             parameters=given,
+            without_remembered=tested.without_remembered,
         )
         finished.append(replace(run_target(options, say, releases_of), inside=tested.inside))
         tested.codes.append(finished[-1].exit_code)
@@ -330,7 +340,7 @@ def _judge(
             _tell_unasked(project, finished[-1], tested)
     larger = [pair for pair, one in zip(pairs, finished, strict=True) if _answers_well(one)]
     if larger:
-        _larger(*larger[0], tested)
+        tell_larger(*larger[0], tested)
     return finished
 
 
@@ -350,19 +360,6 @@ def _answers_well(finished: Finished) -> bool:
     """Whether a run has no new finding, and the adapter answered: more questions are worth
     asking."""
     return not finished.summary["adapter_trouble"] and not finished.summary["new_deviations"]
-
-
-def _larger(path: Path, target: Target, tested: Tested) -> None:
-    """Tell that there is a larger suite than the one that was just judged by."""
-    make = ["conform", "vectors", str(path), "--component", target.component]
-    make += ["--profile", "full", "--out", "build/full"]
-    judge = ["conform", "run", "--target", name_lookup(target), "--suite", "build/full"]
-    judge += write_set(select_declared(tested.parameters, target))
-    tested.tell(
-        "suite",
-        "small. One with every transition of the small instances:"
-        f" `{write_command(make, tested.inside)}`, then `{write_command(judge, tested.inside)}`",
-    )
 
 
 def _baseline(project: Project, target: Target) -> Baseline:
