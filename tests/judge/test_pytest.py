@@ -165,16 +165,16 @@ def test_a_session_during_which_files_change_fails(asked, targets_folder, tmp_pa
     first = 'start = ["sh", "-c", "date +%N > {adapter}/impl.py; exec \\"$0\\" \\"$@\\"", '
     file.write_text(file.read_text().replace("start = [", first))
     code, out = asked(file.parent, *SOME)
-    told = "the adapter's files changed during the run, so the run cannot be trusted"
-    assert (code, out.count(told), "FAILED" in out) == (1, 1, False), out
-    assert f"exit code 1, though no test failed: {told}" in out
+    warning = "the adapter's files changed during the run, so the run cannot be trusted"
+    assert (code, out.count(warning), "FAILED" in out) == (1, 1, False), out
+    assert f"exit code 1, though no test failed: {warning}" in out
     code, out = asked(file.parent, *SOME, "-o", "charter_strict=false")
-    assert (code, out.count(told)) == (0, 1), out
+    assert (code, out.count(warning)) == (0, 1), out
     (tmp_path / "beside").mkdir()
     (tmp_path / "beside" / "changing.py").write_text(CHANGING)
     (tmp_path / "beside" / "adapter.toml").write_text(BESIDE)
     monkeypatch.syspath_prepend(str(tmp_path / "beside"))
-    assert told in asked("changing:Changing", *SOME)[1]
+    assert warning in asked("changing:Changing", *SOME)[1]
 
 
 def test_what_failed_with_the_same_files_and_conforms_now_is_told(asked, targets_folder, tmp_path):

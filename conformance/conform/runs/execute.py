@@ -106,13 +106,13 @@ def run_target(
         with lock(folder):
             about = start_or_resume(folder, about, say, options.go_on)
             with explain_interrupt(folder, about, say):
-                asked = _Asked(part, asked_again, followed)
-                begun = _Begun(folder, about, asked, began, say, spark, greeted)
+                questions = _RunQuestions(part, asked_again, followed)
+                begun = _Begun(folder, about, questions, began, say, spark, greeted)
                 return _run_into(begun, resolved, options)
 
 
 @dataclass(frozen=True, slots=True)
-class _Asked:
+class _RunQuestions:
     """What a run asks besides walks: vectors of its suite, remembered questions, and those that go
     on."""
 
@@ -128,7 +128,7 @@ class _Begun:
 
     folder: RunFolder
     about: RunDescription
-    asked: _Asked
+    questions: _RunQuestions
     time: float
     say: Callable[[str], None]
     spark: StartingSpark | None
@@ -137,7 +137,7 @@ class _Begun:
 
 def _run_into(begun: _Begun, resolved: ResolvedRun, options: RunOptions) -> Finished:
     """Judge the remaining buckets of a run, and write its summary."""
-    folder, about, part = begun.folder, begun.about, begun.asked.part
+    folder, about, part = begun.folder, begun.about, begun.questions.part
     folder.write_json("prepared.json", {**resolved.prepared.said})
     chosen = context_of(resolved, about.id, folder.place, options.limit)
     manifest = resolved.suite.manifest
@@ -152,8 +152,8 @@ def _run_into(begun: _Begun, resolved: ResolvedRun, options: RunOptions) -> Fini
         chosen, only=part.only, failed=part.failed, controls=part.controls,
         first=options.wanted.first, known=options.baseline.known, walks=options.walks,
         prefixes=list_prefixes(resolved.suite) if options.walks else (),
-        remembered=begun.asked.remembered.items,
-        followed=begun.asked.followed,
+        remembered=begun.questions.remembered.items,
+        followed=begun.questions.followed,
     )  # fmt: skip
     spent = _judge_all(resolved.suite, context, options, begun)
     asked = _count_asked(context, part)
@@ -167,7 +167,7 @@ def _judge_all(suite: Suite, context: RunContext, options: RunOptions, begun: _B
     left = [bucket for bucket in range(begun.about.buckets) if bucket not in done]
     is_over = has_stopped(folder)
     for bucket in list(left):
-        if is_over or (bucket < suite.buckets and not begun.asked.part.counts[bucket]):
+        if is_over or (bucket < suite.buckets and not begun.questions.part.counts[bucket]):
             empty_bucket(bucket, context)
             left.remove(bucket)
     if not left:
@@ -185,7 +185,9 @@ def _judge(
 ) -> float:
     """Judge some buckets with the engine of the run; returns the seconds this took."""
     title = f"{begun.about.target} {context.start.release}".strip()
-    total = _count_asked(context, begun.asked.part) + context.walks.count + len(context.remembered)
+    total = (
+        _count_asked(context, begun.questions.part) + context.walks.count + len(context.remembered)
+    )
     total += len(context.followed.sources)
     with bar(title, total, JudgedSoFar(begun.folder)) as progress:
         began = time.time()

@@ -79,10 +79,8 @@ class RejudgeOptions:
 def rejudge(
     earlier: str, suite: Suite, options: RejudgeOptions, ranges: Ranges = no_ranges
 ) -> Finished:
-    """Judge the observations of the run `earlier` against `suite`.
-
-    Canaries and broken batches are taken from the earlier run. Raises `BadRun`.
-    """
+    """Judge the observations of the run `earlier` against `suite`. Canaries and broken batches are
+    taken from the earlier run. Raises `BadRun`."""
     began = time.time()
     old = RunFolder(str(Path(earlier).resolve()))
     old.check()

@@ -86,5 +86,5 @@ def tell_besides(summary: Mapping[str, Json]) -> str:
         (own_number(mapping(summary.get(OF_WALKS)).get("walks", 0)), "walk"),
         (count_remembered(summary), "remembered question"),
     )
-    told = [plural(count, noun) for count, noun in counts if count]
-    return " and ".join(filter(None, (*told, tell_going_on(count_going_on(summary)))))
+    some = [plural(count, noun) for count, noun in counts if count]
+    return " and ".join(filter(None, (*some, tell_going_on(count_going_on(summary)))))

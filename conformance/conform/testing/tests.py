@@ -33,7 +33,7 @@ from conform.testing.judged_vectors import NOTE, JudgedVectors, SessionEnd, gaps
 ROOT = "charter"
 CANARIES = "canaries"
 _FINDING = "charter finding"
-_WELL = "behave as they must"
+_GOOD_CANARIES = "behave as they must"
 _SHOWN = 12
 
 
@@ -139,7 +139,7 @@ class CharterTests:
         if node != ROOT or (report.when != "call" and report.passed):
             return
         if name.partition("@")[0] == CANARIES:
-            self.canaries = "failed" if report.failed else _WELL
+            self.canaries = "failed" if report.failed else _GOOD_CANARIES
             return
         for what, value in report.user_properties:
             if what == _FINDING:
@@ -153,7 +153,7 @@ class CharterTests:
 
     def pytest_sessionfinish(self, session: pytest.Session) -> None:
         if self.vectors.verdicts and not hasattr(session.config, "workerinput"):
-            trusted = self.canaries == _WELL
+            trusted = self.canaries == _GOOD_CANARIES
             self.end = self.vectors.end(self.judge, self.files, self.older.by, trusted=trusted)
         if session.exitstatus != pytest.ExitCode.OK:
             return

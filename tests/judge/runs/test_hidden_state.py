@@ -19,7 +19,6 @@ from conform.runs.rejudge import RejudgeOptions, rejudge
 from conform.runs.select import RunSelection, choose
 from conform.storage.bucket_store import RunFolder
 from conform.suites.cache import open_suite
-from conform.walks.hidden_state import HiddenStateSearch
 
 TOML = """id = "{name}"
 title = "Server"
@@ -184,23 +183,6 @@ def test_walks_come_before_the_questions_that_go_on(judge):
     assert finished.exit_code == 0, finished.summary["reasons"]
     assert finished.summary["walks"]["walks"] == 5
     assert finished.summary["hidden"]["verdicts"]["conforms"] > 0
-
-
-def test_walk_goes_on_until_a_wrong_value_would_show(judge, monkeypatch):
-    real, found = HiddenStateSearch.look_after, []
-
-    def spy(self, question):
-        effect = real(self, question)
-        found.append((question, effect))
-        return effect
-
-    monkeypatch.setattr(HiddenStateSearch, "look_after", spy)
-    finished = judge("server", walks=WalkSettings(1, 6))
-    assert finished.exit_code == 0, finished.summary["reasons"]
-    (row,) = [one for one in finished.folder.table("walks").to_pylist() if one["walk"] == 0]
-    (question, effect), *_ = found
-    went = json.loads(row["question"])["operations"]
-    assert effect.suffixes and went == [*question["operations"], *effect.suffixes[0]]
 
 
 def test_no_question_goes_on_where_vectors_are_left_out(judge):

@@ -136,8 +136,8 @@ def test_runs_of_two_protocols_are_refused_in_one_sentence(conform, judged):
     held = json.loads(about.read_text(encoding="utf-8"))
     about.write_text(json.dumps({**held, "protocol": "other"}), encoding="utf-8")
     for places in (runs[:2], runs):
-        code, told, err = conform("compare", *places)
-        assert (code, told) == (2, "")
+        code, out, err = conform("compare", *places)
+        assert (code, out) == (2, "")
         assert err == (
             "conform: faithful judged keeper of toy.lease, and keeps_leader judged keeper of other;"
             " compare runs of one component of one protocol\n"

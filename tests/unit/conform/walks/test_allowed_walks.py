@@ -26,6 +26,7 @@ from conform.judging.siblings import ObservedStep, Siblings
 from conform.judging.verdict import assess
 from conform.walks import walker
 from conform.walks.block import WalkTarget, find_answer, walk_block
+from conform.walks.hidden_state import HiddenEffect, HiddenStateSearch
 from conform.walks.traced import WalkTraces
 from conform.walks.walker import find_branches
 
@@ -36,7 +37,7 @@ SUITE = Path(__file__).parents[4] / "generated" / "suites" / "kafka_replication"
 def walked():
     """Walks on a model of Kafka's controller, and the session that judged them."""
 
-    def make(name="charter_models.kafka_replication.controller", sessions=8, count=5):
+    def make(name="charter_models.kafka_replication.controller", sessions=8, count=5, hidden=()):
         manifest = json.loads((SUITE / "manifest.json").read_text(encoding="utf-8"))
         types = read_types(manifest["types"], "types")
         reference = model.load(name)
@@ -46,7 +47,7 @@ def walked():
         session.judge.set_types(types)
         siblings = Siblings(charter, opaque=session.judge.opaque)
         about = {"format": 1, "protocol": "kafka.replication", "component": "controller"}
-        target = WalkTarget(session, siblings, types, frozenset(), about)
+        target = WalkTarget(session, siblings, types, frozenset(), about, hidden=hidden)
         return walk_block(target, WalkSettings(count, 12), range(1, 1 + count)).walks, session
 
     return make
@@ -114,6 +115,28 @@ def test_a_value_that_becomes_equal_to_another_one_is_allowed():
     assert traces.take(traces.ask("bump", {"of": "a"}), (b"null", b'{"a":"#2.5","b":"#2"}')) is None
 
 
+def test_a_walk_goes_on_with_what_shows_a_wrong_hidden_value(walked, monkeypatch):
+    last, searched = {"operation": "balance_leaders", "args": {}}, []
+
+    def look_after(_, question):
+        searched.append(question["operations"])
+        return HiddenEffect("", ((last,),), frozenset(), frozenset())
+
+    monkeypatch.setattr(HiddenStateSearch, "look_after", look_after)
+    walks, _ = walked(hidden=("expired",))
+    walked_calls = [json.loads(walk.item.question)["operations"] for walk in walks]
+    assert searched and all([*calls, last] in walked_calls for calls in searched)
+    assert all(walk.assessment.verdict.kind == "conforms" for walk in walks)
+    assert len({json.dumps(calls) for calls in searched}) == len(searched)
+    searched.clear()
+    walked()
+    assert not searched
+
+
+class Undefined(Exception):
+    """What a generated model raises where an assumption is false."""
+
+
 class Door:
     """A model of a door; whether it is locked is not seen, and nobody enters a locked one."""
 
@@ -131,10 +154,9 @@ class Door:
     def decode(self, state, *_):
         return state
 
-    def assumed(self, state, operation, args):
-        return operation != "enter" or not state["locked"]
-
     def outcomes(self, state, operation, args):
+        if operation == "enter" and state["locked"]:
+            raise Undefined
         after = [state]
         if operation in ("lock", "perhaps"):
             after = [{**state, "locked": True}, *(after if operation == "perhaps" else [])]

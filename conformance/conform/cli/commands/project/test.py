@@ -29,12 +29,12 @@ from conform.cli.commands.compiler.vectors import (
     too_large,
 )
 from conform.cli.covered_suite import is_of_run, make_covered, name_suite
+from conform.cli.larger_suites import tell_larger
 from conform.cli.main import suggest
 from conform.cli.output.charters import Errors, check_charter, diagnostics_json, tally
 from conform.cli.output.charters import read as read_charter
 from conform.cli.output.constants import one_value_only, sentence
 from conform.cli.output.each_instance import CANNOT, code_of
-from conform.cli.output.larger_suites import tell_larger
 from conform.cli.output.missing_operations import list_unwritten
 from conform.cli.output.numbers import count_or_all
 from conform.cli.output.overlay import overlay_warnings, releases_of
