@@ -150,7 +150,7 @@ def test_template_without_a_statement_is_said(conform, leaving):
     assert code == 2 and "mend the template" in said
 
 
-def test_kind_and_finding_that_are_not_there_are_words(conform, leaving):
+def test_kind_and_finding_that_are_not_there_are_refused(conform, leaving):
     code, _, said = conform("reproduce", "leader_stays", "--as", "scrip", *leaving[1])
     assert code == 2 and "it has script; did you mean script?" in said
     code, _, said = conform("reproduce", "other", *leaving[1])
