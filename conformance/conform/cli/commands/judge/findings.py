@@ -21,7 +21,7 @@ from conform.reports.wording import releases
 from conform.runs.reproduce.paths import has_path
 from conform.runs.reproduce.written import read_written
 from conform.runs.select import suite_for
-from conform.suites.cache import open_suite
+from conform.suites.cache import Suite, open_suite
 
 EXAMPLES = """examples:
   conform findings
@@ -118,23 +118,36 @@ def refuse_unknown(project: Project, written: Reviewed, known: Sequence[Target])
             )
 
 
-def list_findings(chosen: Target, written: Mapping[str, ReviewedFinding]) -> list[ListedFinding]:
-    """The entries of a target's overlay with what is written about them, the gravest first."""
-    suite = open_suite(suite_for(chosen, ""), 1)
+def list_variants(chosen: Target) -> tuple[str, ...]:
+    """A release for each variant that releases of a target are judged against; "" without any."""
+    found = {chosen.variant(release): release for release in chosen.releases}
+    return tuple(found.values()) or ("",)
+
+
+def read_entries(chosen: Target, suite: Suite) -> dict[str, EntrySection]:
+    """The entries of a target's overlay in the variant of a suite. Raises `ConformError`."""
     module = suite.manifest.models.charter
     use_folders(model_folders(module, str(suite.folder), chosen.folder))
     place = sections_of(module)
     if place is None:
         raise ConformError(f"{chosen.id} has no generated models; `conform generate` writes them")
-    sections = read_sections(place)
-    entries = {one.rule.name: one for one in sections.entries if one.overlay == chosen.overlay}
+    listed = read_sections(place).entries
+    return {one.rule.name: one for one in listed if one.overlay == chosen.overlay}
+
+
+def list_findings(chosen: Target, written: Mapping[str, ReviewedFinding]) -> list[ListedFinding]:
+    """The entries of a target's overlay with what is written about them, the gravest first."""
+    entries: dict[str, EntrySection] = {}
+    suites = [open_suite(suite_for(chosen, one), 1) for one in list_variants(chosen)]
+    for suite in suites:
+        entries |= read_entries(chosen, suite)
     found = [ListedFinding(name, one, written.get(name)) for name, one in entries.items()
              if name not in written]  # fmt: skip
     for name, one in written.items():
         stale = ""
         if name not in entries:
             stale = f"the overlay {chosen.overlay} has no entry of this name any more"
-        elif not has_path(suite, one.path):
+        elif not any(has_path(suite, one.path) for suite in suites):
             stale = f"no vector of the suite has the title of its path, {one.path!r}"
         found.append(ListedFinding(name, entries.get(name), one, stale))
     return sorted(found, key=lambda one: one.rank)
