@@ -26,12 +26,12 @@ else:
         names = cls.__match_args__
         one = len(names) < 2  # then attrgetter gives no tuple
         get = (lambda record: [getattr(record, name) for name in names]) if one else None
-        cls.fields_of = staticmethod(get or attrgetter(*names))
+        cls.__values__ = staticmethod(get or attrgetter(*names))
         return cls
 
     def replace(record, /, **changes):
         kind = type(record)
-        copied = kind(*kind.fields_of(record))
+        copied = kind(*kind.__values__(record))
         for name, value in changes.items():
             setattr(copied, name, value)
         return copied

@@ -11,7 +11,8 @@ from conform.judging.automaton import AnswerJson
 from conform.judging.relabel import key
 
 OF_BEHIND = b'"asks_behind"'
-"""What the reasons of a vector have if it asks something behind a choice of the target."""
+"""What the reasons of a vector have if it asks something behind a choice of the target. A scenario
+of this name has it, too."""
 
 
 def list_astray(answer: AnswerJson, states: Sequence[bytes], stop: int) -> tuple[int, ...]:
@@ -36,7 +37,7 @@ def list_otherwise(
     state of the node. `states` are the renamed observations; of a target that hides variables the
     nodes count in which the run may have been (`fronts`)."""
     found: list[tuple[int, int]] = []
-    for step, node in orjson.loads(why)["asks_behind"] if OF_BEHIND in why else ():
+    for step, node in orjson.loads(why).get("asks_behind", ()) if OF_BEHIND in why else ():
         if fronts is not None:
             there = step <= len(fronts) and fronts[step - 1] == (node,)
         else:

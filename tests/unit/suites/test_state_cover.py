@@ -95,6 +95,15 @@ def test_operations_that_only_answer_are_those_that_assign_nothing() -> None:
     assert list_answering(about.component) == ("count", "has")
 
 
+def test_an_operation_that_counts_in_ghost_state_is_not_one_that_only_answers() -> None:
+    counts = SHELF.replace(
+        "operation put", "ghost state seen: int 0..2 = 0\n  operation put", 1
+    ).replace("branch known reply lent", "branch known { seen' = min(seen + 1, 2)  reply lent }")
+    assert list_answering(open_shelf(counts).component) == ("has",)
+    made = cover(without_single(counts))
+    assert (made.answering, made.states, made.left) == (("has",), 27, 0)
+
+
 def test_each_state_answers_everything_after_a_shortest_path() -> None:
     answers: dict[tuple[int, int], set[str]] = {}
     distances = list_distances()
@@ -183,6 +192,16 @@ def test_no_question_breaks_an_assumption() -> None:
         for call, nodes in zip(vector.question.operations, vector.answer.steps[1:], strict=True):
             here, _ = read_state(vector.answer.observations[nodes[0].observation])
             assert here or call.operation != "count"
+
+
+def test_what_is_possible_in_no_state_is_not_said_to_answer() -> None:
+    never = SHELF.replace("count() -> int 0..2 {", "count() -> int 0..2 { assume lent > 2")
+    assert cover(never).answering == ("has",)
+    made = cover(never.replace("has(b: Book) -> bool {", "has(b: Book) -> bool { assume lent > 2"))
+    assert not made.vectors
+    assert made.tell() == (
+        "no state cover: no operation that only answers is possible in tiny_single"
+    )
 
 
 def test_a_suite_with_a_cover_has_the_small_suite_and_says_how_far_it_goes(tmp_path: Path) -> None:

@@ -6,14 +6,12 @@ from charter.core import nodes as n
 
 
 def list_answering(component: n.Component) -> tuple[str, ...]:
-    """The operations of which no branch assigns a variable; ghost state does not count."""
-    kept = {variable.name for variable in component.state if variable.kind != "ghost"}
+    """The operations of which no branch assigns a variable, not even ghost state: assumptions read
+    that."""
     return tuple(
         operation.name
         for operation in component.operations
         if not any(
-            isinstance(line, n.Assign) and line.variable in kept
-            for branch in operation.branches
-            for line in branch.body
+            isinstance(line, n.Assign) for branch in operation.branches for line in branch.body
         )
     )

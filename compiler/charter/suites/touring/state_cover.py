@@ -34,9 +34,9 @@ Progress = Callable[[str, int, int], None]
 @dataclass(frozen=True, slots=True)
 class StateCover:
     """The vectors, and how far they go: `left` of so many `states` of the instance are not reached
-    without a choice of the target. `answering` are the operations that only answer, `operations`
-    counts those of all vectors. `refused` are questions that could not be made, by reason. Without
-    vectors there is no cover, for the reason `why`."""
+    without a choice of the target. `answering` are the operations that only answer and that some
+    vector has, `operations` counts those of all vectors. `refused` are questions that could not be
+    made, by reason. Without vectors there is no cover, for the reason `why`."""
 
     instance: str = ""
     answering: tuple[str, ...] = ()
@@ -133,10 +133,14 @@ class _ShortestPaths:
             vector = self._ask(number)
             if vector is not None:
                 found[vector.id] = vector
-        states = len(self.explored.graph.states)
+        states, name = len(self.explored.graph.states), self.explored.opened.machine.instance.name
+        calls = {call.operation for one in found.values() for call in one.question.operations}
+        answering = tuple(one for one in self.answering if one in calls)
+        if found and not answering:
+            return StateCover(why=f"no operation that only answers is possible in {name}")
         return StateCover(
-            self.explored.opened.machine.instance.name,
-            self.answering,
+            name,
+            answering,
             tuple(found.values()),
             states,
             states - len(self.done),
