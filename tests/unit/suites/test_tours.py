@@ -140,6 +140,54 @@ instance tiny of stairs {
 """
 
 
+GAPS = """protocol gaps
+
+sort Person
+opaque counter Ticket
+
+component desk {
+  state held: map Person -> option Ticket = [p in Person: none]
+  state last: Ticket = 0
+  state open: bool = false
+  operation unlock() -> bool {
+    branch unlocked when shut: not open { open' = true  reply true }
+    branch already reply false
+  }
+  operation take(p: Person) -> option Ticket {
+    branch has_one when present: held[p] != none or not open reply held[p]
+    branch taken {
+      held' = held with [p: present(bump(last))]
+      last' = bump(last)
+      open' = false
+      reply present(bump(last))
+    }
+  }
+  operation jump(p: Person) -> bool {
+    branch has_one when present: held[p] != none or open reply false
+    branch taken {
+      held' = held with [p: present(bump(bump(last)))]
+      last' = bump(bump(last))
+      reply true
+    }
+  }
+  operation give_back(p: Person, ticket: Ticket) -> bool {
+    branch given when right: held[p] == present(ticket) {
+      held' = held with [p: none]
+      reply true
+    }
+    branch old when small: ticket < last reply true
+    branch refused reply false
+  }
+  observe all { held, last, open }
+}
+witness opened of desk: open
+
+instance tiny of desk {
+  Person = {ann}
+}
+"""
+
+
 def explore(start: str = "") -> ExploredInstance:
     model = subject([Source("desk.charter", DESK.replace("START", start))], "").model
     return ExploredInstance.of(model, model.instances[0])
@@ -270,6 +318,19 @@ def test_what_only_a_lacking_operation_leads_to_is_not_asked() -> None:
     assert 0 < sum(vector.why.asked for vector in found) == tours.total - tours.unsupported
     led = Tours.of(explore(OPENED), ("unlock",))
     assert ([*led.vectors()], led.unsupported) == ([], led.total)
+
+
+def test_what_has_no_counterpart_behind_a_way_around_is_unsupported() -> None:
+    model = subject([Source("gaps.charter", GAPS)], "").model
+    tours = Tours.of(ExploredInstance.of(model, model.instances[0]), ("jump",))
+    found = [*tours.vectors()]
+    calls = {call.operation for vector in found for call in vector.question.operations}
+    assert calls == {"unlock", "take", "give_back"}
+    asked = sum(vector.why.asked for vector in found)
+    assert 0 < asked == tours.total - tours.unsupported
+    assert tours.unsupported > sum(
+        one.step.operation == "jump" for one in tours.explored.list_asked()
+    )
 
 
 def test_a_node_behind_a_choice_survives_writing_and_reading() -> None:

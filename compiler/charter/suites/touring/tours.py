@@ -175,8 +175,8 @@ class Tours:
 
     def _tour(self, number: int) -> Iterator[Vector]:
         """A tour that begins with a shortest path to a state."""
-        planner = self.explored.engine.planner
-        if self._needs_lacking(number):
+        planner, is_around = self.explored.engine.planner, self._needs_lacking(number)
+        if is_around:
             tour = self._begin_around(number)
             self.unsupported += 0 if tour else len(self.left[number].take_all())
         else:
@@ -194,6 +194,8 @@ class Tours:
         for place, (source, step) in tour.firsts.items():
             if place > right:
                 self._put_back(source, step, alone=place == max(right, path) + 1)
+        if is_around and all(place > right for place in tour.firsts):
+            self.unsupported += len(self.left[number].take_all())  # no counterpart at that end
         if made is not None and right > path:
             yield check_vector(made.question, made.answer, self._why(tour, made))
 
@@ -216,6 +218,9 @@ class Tours:
     def _ask_alone(self, number: int, step: TourStep) -> Iterator[Vector]:
         """A transition after a shortest path."""
         planner = self.explored.engine.planner
+        if self._needs_lacking(number):
+            self.unsupported += 1
+            return
         trace = self.explored.trace(number)
         acts, last = [act for _, act in trace], len(planner.prelude) + len(trace) + 1
         names = (f"branch {step.branch}",)
