@@ -88,7 +88,9 @@ def write_reproduction(folder: Path, kind: Reproduction, finding: ReproducedFind
             operations=finding.operations,
         )
     except jinja2.TemplateNotFound as error:
-        raise BadTemplate(f"{folder / str(error)} does not exist, and {place} needs it") from None
+        missing = folder / (error.name or kind.template)
+        needs = "" if missing == place else f", and {place} needs it"
+        raise BadTemplate(f"{missing} does not exist{needs}; write it") from None
     except jinja2.TemplateError as error:
         line = f", line {error.lineno}" if isinstance(error, jinja2.TemplateSyntaxError) else ""
         raise BadTemplate(f"{place}{line}: {error.message}; mend the template") from None

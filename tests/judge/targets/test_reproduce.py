@@ -128,7 +128,7 @@ PATH = 'path = "stays"'
 
 @pytest.mark.parametrize(("change", "code", "words"), [
     ((PATH, 'path = "goes"'), 1, "no vector of the suite of fake-keeps_leader has the title"),
-    ((PATH, 'path = "conforms"'), 1, "leader_stays does not show"),
+    ((PATH, 'path = "conforms"'), 1, "leader_stays does not show on the target after"),
     (("[2]", "[3]"), 1, "is no operation before the last, which is number 3"),
     (("[2]", "[]"), 2, "'causes' is no list of numbers of operations"),
     (("no_leader", "dear"), 2, "'cost' is 'dear', and not one of loses_records"),
@@ -148,6 +148,12 @@ def test_template_without_a_statement_is_said(conform, leaving):
     (leaving[0] / "reproduce.j2").write_text("{{ finding.nothing }}")
     code, _, said = conform("reproduce", "leader_stays", *leaving[1])
     assert code == 2 and "mend the template" in said
+    (leaving[0] / "reproduce.j2").write_text("{% include 'head.j2' %}")
+    code, _, said = conform("reproduce", "leader_stays", *leaving[1])
+    assert code == 2 and "/head.j2 does not exist, and " in said and "'head.j2'" not in said
+    (leaving[0] / "reproduce.j2").unlink()
+    code, _, said = conform("reproduce", "leader_stays", *leaving[1])
+    assert code == 2 and said.endswith("/reproduce.j2 does not exist; write it\n")
 
 
 def test_kind_and_finding_that_are_not_there_are_refused(conform, leaving):

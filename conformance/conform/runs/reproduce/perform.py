@@ -46,6 +46,11 @@ class CaseRunner:
     suite: Suite
     entries: Mapping[str, str]
 
+    @property
+    def _implementation(self) -> str:
+        """The release, in words where a target has none."""
+        return self.start.release or "the target"
+
     def reproduce(
         self, question: Question, name: str, causes: Sequence[int]
     ) -> tuple[ReproducedCase, ReproducedCase]:
@@ -59,7 +64,7 @@ class CaseRunner:
         if name not in shows.entries or not shows.differs:
             others = ", ".join(sorted(shows.entries)) or "nothing"
             raise CannotReproduce(
-                f"{name} does not show on {self.start.release} after the"
+                f"{name} does not show on {self._implementation} after the"
                 f" {plural(len(shows.steps), 'operation')} of its path (they show {others}): it is"
                 " mended there, or another path is needed"
             )
@@ -108,7 +113,7 @@ class CaseRunner:
         if len(replayed.steps) != len(calls) + 1:
             why = verdict.detail or str(verdict.kind)
             raise CannotReproduce(
-                f"{self.start.release} performs {len(replayed.steps) - 1} of"
+                f"{self._implementation} performs {len(replayed.steps) - 1} of"
                 f" {plural(len(calls), 'operation')} alone ({why}); another path is needed"
             )
         checks = compare_last(orjson.loads(item.answer), replayed.steps[-1], compared)
