@@ -101,8 +101,9 @@ class ExhaustedInstance:
 
     @staticmethod
     def read(reader: JsonReader) -> ExhaustedInstance:
-        """From parsed JSON. Raises `BadVector`."""
+        """From parsed JSON; one of an earlier version lacks `unsupported`. Raises `BadVector`."""
         numbers = ("states", "transitions", "refused", "behind_choice", "unsupported")
+        reader = JsonReader({"unsupported": 0, **reader.object()}, reader.where)
         reader.fields("name", "sorts", "consts", "operations", "restricted", *numbers)
         return ExhaustedInstance(
             reader.text("name"),
