@@ -4,6 +4,7 @@ small suite with a state cover."""
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from charter import api
@@ -14,7 +15,7 @@ from conform.adapters.targets import release_of
 from conform.console.errors import ConformError
 from conform.console.progress import tasks
 from conform.runs.conclusion import Finished
-from conform.runs.extent import COVERED_SUITE
+from conform.runs.extent import read_extent
 
 
 def make_covered(
@@ -44,6 +45,9 @@ def is_of_run(generated: Manifest, run: RunDescription) -> bool:
 
 
 def name_suite(runs: Sequence[Finished]) -> str:
-    """By which suite all of some runs are fine."""
-    covered = all(one.summary.get("state_cover") for one in runs)
-    return COVERED_SUITE if covered else SMALL_SUITE
+    """By which suite all of some runs are fine: a cover with the run that judged the least."""
+    covered = [read_extent(one.summary) for one in runs if one.summary.get("state_cover")]
+    if not runs or len(covered) < len(runs):
+        return SMALL_SUITE
+    least = min(covered, key=lambda one: one.judged / max(one.suite, 1))
+    return replace(least, older="").by

@@ -78,7 +78,9 @@ class Extent:
     @property
     def by(self) -> str:
         """By what was judged, if that is neither the charter of today nor a full suite."""
-        return self.older or self.small
+        some = self.small == COVERED_SUITE and self.judged < self.suite
+        part = f" ({self.judged:,} of {self.suite:,} vectors)" if some else ""
+        return self.older or f"{self.small}{part}"
 
     def tell(self) -> str:
         """A sentence: how much was judged, what was not compared, and what is not asked."""

@@ -102,3 +102,6 @@ def test_suite_with_a_state_cover_is_called_so_and_not_one_that_nothing_made() -
     extent = Extent(1, 1, small=small_suite(made))
     assert extent.complete
     assert read_extent({**extent.json()}).by == "the small suite with a state cover"
+    part = Extent(57, 19, small=small_suite(made))
+    named = read_extent({**part.json()}).by
+    assert named == "the small suite with a state cover (19 of 57 vectors)"
