@@ -43,6 +43,7 @@ from charter.suites import siblings
 from charter.suites.adapters import list_judged
 from charter.suites.committed_suite import FULL, beside_base, publish, sections_place
 from charter.suites.make import open_subject
+from charter.suites.planning.asked_preludes import list_preludes
 from charter.suites.subject import PACKAGE, Overlay, digest, module_name, overlays_in
 from charter.syntax import nodes as sx
 
@@ -101,17 +102,18 @@ def open_protocol(protocol: Protocol, component: str = "") -> OpenedProtocol:
     """Parse and compile a protocol without edits, with the texts of the models of one component
     ("": of all). Raises `Refused`."""
     model = core_of(protocol.sources, PLAIN)
-    whole = {
-        c.name: Plain(
-            module_name(protocol.name, c.name),
-            _texts(model, c, _page(model, c, protocol.place, module_name(protocol.name, c.name))),
-            camel(c.name),
-        )
-        for c in model.components
-        if component in ("", c.name)
-    }
+    asked = [c for c in model.components if component in ("", c.name)]
+    whole = {c.name: _print_plain(protocol, model, c) for c in asked}
     files = pipeline.parse_or_refuse(protocol.sources)
     return OpenedProtocol(protocol, files, model, whole)
+
+
+def _print_plain(protocol: Protocol, model: n.Model, component: n.Component) -> Plain:
+    """A model without edits, which says how walks come to the first states of instances."""
+    module = module_name(protocol.name, component.name)
+    page = _page(model, component, protocol.place, module)
+    page = replace(page, preludes=list_preludes(model, component.name))
+    return Plain(module, _texts(model, component, page), camel(component.name))
 
 
 def _page(model: n.Model, component: n.Component, place: str, module: str) -> Page:
@@ -121,6 +123,7 @@ def _page(model: n.Model, component: n.Component, place: str, module: str) -> Pa
 def _texts(model: n.Model, component: n.Component, page: Page, like: Texts | None = None) -> Texts:
     """The texts of the model of one component alone; `like` are those of a similar model."""
     printed = None if like is None else like.printed
+    page = page if like is None else replace(page, preludes=like.page.preludes)
     return texts(narrow(model, component.name), component, page, printed)
 
 

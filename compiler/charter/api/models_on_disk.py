@@ -53,7 +53,7 @@ def find_changed_models(project: Project, manifest: Manifest) -> tuple[str, ...]
 
 
 def _same_code(one: str, other: str) -> bool:
-    """Whether two modules differ only in comments, docstrings and the table of instances, by which
+    """Whether two modules differ only in comments, docstrings and the tables of instances, by which
     no step is judged."""
     return one == other or _bare(one) == _bare(other)
 
@@ -72,9 +72,9 @@ def _bare(text: str) -> str:
 
 
 def _is_instances(node: ast.stmt) -> bool:
-    """Whether a statement is the table of instances."""
+    """Whether a statement is a table of instances."""
     match node:
-        case ast.AnnAssign(target=ast.Name(id="INSTANCES")):
+        case ast.AnnAssign(target=ast.Name(id="INSTANCES" | "PRELUDES" | "PRELUDE_CALLS")):
             return True
         case _:
             return False

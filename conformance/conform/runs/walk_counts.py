@@ -14,14 +14,16 @@ from conform.storage.tables import WALKS, DatasetRows
 
 OF_WALKS, OF_FOLLOWED, OF_REMEMBERED = "walks", "followed", "remembered"
 """What the summary of a bucket has that is not of the suite."""
-_NUMBERS = ("walks", "steps", "performed", "varying", "shortened", "kept", "cut", "not_kept")
+_NUMBERS = ("walks", "steps", "performed", "varying", "shortened", "astray", "kept", "cut",
+            "not_kept")  # fmt: skip
 
 
 @dataclass(slots=True)
 class WalkCounts:
     """How many walks were judged, with how many `steps`. The adapter `performed` more of them if
     the questions grew. `varying` answered an earlier step otherwise in a longer question,
-    `shortened` ended early, since the charter leaves too much open. `kept` are whole, the time
+    `shortened` ended early, since the charter leaves too much open. `astray` did not come through
+    the prelude of their instance. `kept` are whole, the time
     `cut` so many blocks. An earlier run had `not_kept` so many, which were not judged again. `rows`
     are the rows of a bucket. Remembered questions are counted alike (`of`)."""
 

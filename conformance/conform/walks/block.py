@@ -67,8 +67,8 @@ class WalkedBlock:
 @dataclass(frozen=True, slots=True)
 class JudgedWalk:
     """A walk that has ended: the vector that it is, its assessment, and its last answer. For
-    `varies` and `shortened` see `TargetWalk`; `repeats`: an earlier walk of the block asked the
-    same, with the same verdict."""
+    `varies`, `shortened` and `astray` see `TargetWalk`; `repeats`: an earlier walk of the block
+    asked the same, with the same verdict."""
 
     number: int
     item: VectorItem
@@ -76,6 +76,7 @@ class JudgedWalk:
     steps: int
     varies: bool
     shortened: bool
+    astray: bool
     repeats: bool
     result: ShownSoFar | None
 
@@ -206,17 +207,19 @@ def _make_walker(target: WalkTarget, plan: WalkSettings) -> Walker:
 
 def _begin(target: WalkTarget, plan: WalkSettings, number: int, walker: Walker) -> TargetWalk:
     """A walk in one of the worlds. It begins with operations of an earlier walk that saw something
-    new, with those of a question of the suite, or with none."""
+    new, with those of a question of the suite, or with the prelude of its instance, if any."""
     name = f"{plan.seed}/{number}"
     chance = Random(name)
-    world, prefix = chance.choice(walker.worlds), list[Call]()
+    world = chance.choice(walker.worlds)
+    prelude: list[Call] = orjson.loads(world.prelude)
+    able = set(walker.operations)
+    prefix, astray = prelude, any(str(call["operation"]) not in able for call in prelude)
     if walker.pool and chance.random() < POOL_SHARE:
         start = walker.select_start(chance)
         world, prefix = start.world, [*start.calls]
     elif target.prefixes and not plan.instance and chance.random() < PREFIX_SHARE:
         world, prefix = _begin_with(chance, orjson.loads(chance.choice(target.prefixes)), world)
-        able = set(walker.operations)
-        prefix = [*takewhile(lambda call: str(call["operation"]) in able, prefix)]
+    prefix = [*takewhile(lambda call: str(call["operation"]) in able, prefix)]
     consts = {one: value for one, value in world.consts.items() if one in target.consts}
     sorts: dict[str, Json] = {
         sort: {**ids} for sort, ids in concrete_ids(world.sorts, name).items()
@@ -227,7 +230,8 @@ def _begin(target: WalkTarget, plan: WalkSettings, number: int, walker: Walker) 
     }  # fmt: skip
     return TargetWalk(
         number, f"walk-{plan.seed}-{number}", question, world, walker.reader.begin(), plan.steps,
-        prefix, walker.select_some(chance, world), chance,
+        prefix, walker.select_some(chance, world), chance, led=len(prelude),
+        astray=astray,
         coverage=WalkCoverage(before=walker.coverage),
     )  # fmt: skip
 
@@ -274,7 +278,8 @@ def _judge(target: WalkTarget, seed: int, walks: Sequence[TargetWalk]) -> Iterat
         repeats = assessment.verdict in same
         same.append(assessment.verdict)
         yield JudgedWalk(
-            walk.number, item, assessment, len(walk.calls), walk.varies, walk.shortened, repeats,
+            walk.number, item, assessment, len(walk.calls), walk.varies, walk.shortened,
+            walk.astray or len(walk.calls) < walk.led, repeats,
             None if walk.broken else walk.last,
         )  # fmt: skip
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Protocol, cast
 
 from charter.formats.canonical import Json
@@ -25,11 +25,12 @@ class _Offering(Protocol):
 @dataclass(frozen=True, slots=True)
 class OfferedWorld:
     """An instance: the elements of each sort, the values of constants, and the operations that it
-    offers (none: all)."""
+    offers (none: all). `prelude` are the operations that lead to its first state, as JSON."""
 
     sorts: Mapping[str, tuple[str, ...]]
     consts: Mapping[str, int]
     operations: tuple[str, ...] = ()
+    prelude: str = "[]"
 
     @property
     def world(self) -> World:
@@ -87,6 +88,8 @@ def read_offered(model: JudgeModel) -> Offered:
             " cannot be any; run `conform generate`"
         )
     tables = cast("_Offering", model)
+    preludes: Mapping[str, str] = getattr(model, "PRELUDES", {})  # earlier versions had none
+    calls: Mapping[str, str] = getattr(model, "PRELUDE_CALLS", {})
     named = {name: _read_named(name, text) for name, text in tables.PARAM_TYPES.items()}
     return Offered(
         {
@@ -94,8 +97,16 @@ def read_offered(model: JudgeModel) -> Offered:
             for operation, params in tables.PARAMS.items()
         },
         named,
-        {name: _read_world(*held) for name, held in tables.INSTANCES.items()},
+        {
+            name: replace(_read_world(*held), prelude=_join(preludes.get(name, ""), calls))
+            for name, held in tables.INSTANCES.items()
+        },
     )
+
+
+def _join(numbers: str, calls: Mapping[str, str]) -> str:
+    """The calls with these numbers, as one text of JSON."""
+    return f"[{','.join(calls[number] for number in numbers.split())}]"
 
 
 def _read_named(name: str, text: str) -> DeclaredType:

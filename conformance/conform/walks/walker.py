@@ -85,10 +85,11 @@ class TargetWalk:
     steps that the target performed, `taken` the last two branches. `open`: it goes on. `varies`: an
     earlier step was answered otherwise in a longer question. It is followed along `traces` as far
     as the charter allows it, then by a `follower`. `answer` is that of the charter, for a walk that
-    it does not allow: later calls must have a value there, too. `shortened`: the charter leaves too
-    much open to go on, or to answer all of it. `deviates`: the charter does not allow one of the
-    steps. `went_on`: the last branch before what would show a wrong value of a hidden
-    variable was looked for."""
+    it does not allow: later calls must have a value there, too. `led`: so many of the first calls
+    are the prelude of its instance; `astray`: the target did not perform them as the charter says.
+    `shortened`: the charter leaves too much open to go on, or to answer all of it. `deviates`: the
+    charter does not allow one of the steps. `went_on`: the last branch before what would show a
+    wrong value of a hidden variable was looked for."""
 
     number: int
     id: str
@@ -114,6 +115,8 @@ class TargetWalk:
     shortened: bool = False
     deviates: bool = False
     went_on: str = ""
+    led: int = 0
+    astray: bool = False
     answer: GrowingAnswer | None = None
     coverage: WalkCoverage = field(default_factory=WalkCoverage)
     starts: list[WalkStart] = field(default_factory=list)
@@ -216,6 +219,7 @@ class Walker:
                 walk.branch = ""
                 return True
             walk.planned.clear()
+        walk.astray |= len(walk.calls) < walk.led
         if not walk.left:
             self._go_on(walk)
             if walk.planned:
@@ -268,7 +272,7 @@ class Walker:
         """Note the branch of the newest call, and what it shows."""
         walk.branch = predicted.branch
         new = walk.coverage.is_new(walk.taken, predicted.branch)
-        if new and len(walk.calls) <= LONGEST_START:
+        if new and len(walk.calls) <= LONGEST_START + walk.led:
             walk.starts.append(WalkStart(walk.world, tuple(walk.calls), predicted.branch))
         walk.coverage.add(walk.taken, predicted.branch)
         walk.coverage.add_shown(predicted.branch, predicted.reply, predicted.shown)
@@ -310,6 +314,7 @@ class Walker:
             return walk.traces is not None
         if is_fault(self.reader.value(step.reply)):
             walk.deviates = True
+            walk.astray |= number <= walk.led
             walk.coverage.add_end(walk.branch)
             return False
         try:
@@ -336,6 +341,7 @@ class Walker:
             if judged is not None:
                 return judged
             walk.traces, walk.deviates, allowed_call = None, True, None
+            walk.astray |= number <= walk.led
             start = self.reader.value(walk.read.steps[0].observation)
             observes = self.reader.judge.observes
             walk.follower = Follower(self.siblings, walk.question, observes, start)

@@ -39,8 +39,8 @@ from charter_models.prelude import (
 
 __all__ = [
     "COMPONENT", "INSTANCES", "NEVER_ISSUED", "OBSERVES", "OPERATIONS", "PARAMS", "PARAM_TYPES",
-    "PROTOCOL", "SPEC_DIGEST", "VARIANT", "decode", "encode", "given", "initial",
-    "never_issued", "observe", "outcomes",
+    "PRELUDES", "PRELUDE_CALLS", "PROTOCOL", "SPEC_DIGEST", "VARIANT", "decode", "encode",
+    "given", "initial", "never_issued", "observe", "outcomes",
 ]
 
 OPERATIONS: tuple[str, ...] = ("prepare", "accept")
@@ -52,6 +52,8 @@ PARAMS: Mapping[str, Mapping[str, str]] = {
 }
 PARAM_TYPES: Mapping[str, str] = {"Value": "sort"}
 INSTANCES: Mapping[str, tuple[Mapping[str, str], Mapping[str, int], str]] = {}
+PRELUDES: Mapping[str, str] = {}
+PRELUDE_CALLS: Mapping[str, str] = {}
 
 
 def _world(sorts: Sorts, consts: Mapping[str, int] | None) -> World:

@@ -35,8 +35,8 @@ from charter_models.prelude import (
 
 __all__ = [
     "COMPONENT", "INSTANCES", "NEVER_ISSUED", "OBSERVES", "OPERATIONS", "PARAMS", "PARAM_TYPES",
-    "PROTOCOL", "SPEC_DIGEST", "VARIANT", "decode", "encode", "given", "initial",
-    "never_issued", "observe", "outcomes",
+    "PRELUDES", "PRELUDE_CALLS", "PROTOCOL", "SPEC_DIGEST", "VARIANT", "decode", "encode",
+    "given", "initial", "never_issued", "observe", "outcomes",
 ]
 
 OPERATIONS: tuple[str, ...] = ("start", "handle")
@@ -51,6 +51,8 @@ PARAM_TYPES: Mapping[str, str] = {
     "Kind": "enum CANDIDATE, ELECTED",
 }
 INSTANCES: Mapping[str, tuple[Mapping[str, str], Mapping[str, int], str]] = {}
+PRELUDES: Mapping[str, str] = {}
+PRELUDE_CALLS: Mapping[str, str] = {}
 
 
 def _world(sorts: Sorts, consts: Mapping[str, int] | None) -> World:

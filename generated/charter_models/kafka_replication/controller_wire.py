@@ -54,8 +54,8 @@ from charter_models.prelude import (
 
 __all__ = [
     "COMPONENT", "INSTANCES", "NEVER_ISSUED", "OBSERVES", "OPERATIONS", "PARAMS", "PARAM_TYPES",
-    "PROTOCOL", "SPEC_DIGEST", "VARIANT", "assumed", "decode", "encode", "given", "initial",
-    "never_issued", "observe", "outcomes",
+    "PRELUDES", "PRELUDE_CALLS", "PROTOCOL", "SPEC_DIGEST", "VARIANT", "assumed", "decode",
+    "encode", "given", "initial", "never_issued", "observe", "outcomes",
 ]
 
 OPERATIONS: tuple[str, ...] = (
@@ -178,6 +178,39 @@ INSTANCES: Mapping[str, tuple[Mapping[str, str], Mapping[str, int], str]] = {
         {"largest_min_isr": 3},
         "session_expires heartbeat alter_partition",
     ),
+}
+PRELUDES: Mapping[str, str] = {
+    "tiny_elr": "0 1 2 3 4 5 6 7",
+    "tiny_reassignment": "0 1 2 3 4 5 6 8",
+    "tiny_proposals": "0 1 2 3 6 9 8",
+    "tiny_shutdown": "0 1 2 3 4 5 6 8",
+    "tiny_configuration": "0 1 2 3 4 5 6 8",
+    "tiny_both_topics": "0 1 2 3 6 8 10",
+    "upgraded": "0 1 2 3 6 8",
+    "reassigned_uncleanly": "0 1 2 3 4 5 6 8 9",
+    "standard": "6",
+}
+PRELUDE_CALLS: Mapping[str, str] = {
+    "0": '{"args":{"broker":"b1","previous_epoch":null,"restarted":true},"operation":"register"}',
+    "1": (
+        '{"args":{"broker":"b1","caught_up":true,"epoch":{"ref":[1,"registration","b1","epoch"]},"w'
+        'ant_fence":false,"want_shut_down":false},"operation":"heartbeat"}'
+    ),
+    "2": '{"args":{"broker":"b2","previous_epoch":null,"restarted":true},"operation":"register"}',
+    "3": (
+        '{"args":{"broker":"b2","caught_up":true,"epoch":{"ref":[3,"registration","b2","epoch"]},"w'
+        'ant_fence":false,"want_shut_down":false},"operation":"heartbeat"}'
+    ),
+    "4": '{"args":{"broker":"b3","previous_epoch":null,"restarted":true},"operation":"register"}',
+    "5": (
+        '{"args":{"broker":"b3","caught_up":true,"epoch":{"ref":[5,"registration","b3","epoch"]},"w'
+        'ant_fence":false,"want_shut_down":false},"operation":"heartbeat"}'
+    ),
+    "6": '{"args":{"minimum":2},"operation":"set_min_isr"}',
+    "7": '{"args":{"replicas":["b1","b2","b3"],"topic":"t1"},"operation":"create_topic"}',
+    "8": '{"args":{"replicas":["b1","b2"],"topic":"t1"},"operation":"create_topic"}',
+    "9": '{"args":{"enabled":true},"operation":"set_unclean_election"}',
+    "10": '{"args":{"replicas":["b1","b2"],"topic":"t2"},"operation":"create_topic"}',
 }
 
 

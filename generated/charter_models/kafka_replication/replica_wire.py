@@ -55,8 +55,8 @@ from charter_models.prelude import (
 
 __all__ = [
     "COMPONENT", "INSTANCES", "NEVER_ISSUED", "OBSERVES", "OPERATIONS", "PARAMS", "PARAM_TYPES",
-    "PROTOCOL", "SPEC_DIGEST", "VARIANT", "decode", "encode", "given", "initial",
-    "never_issued", "observe", "outcomes",
+    "PRELUDES", "PRELUDE_CALLS", "PROTOCOL", "SPEC_DIGEST", "VARIANT", "decode", "encode",
+    "given", "initial", "never_issued", "observe", "outcomes",
 ]
 
 OPERATIONS: tuple[str, ...] = (
@@ -204,6 +204,8 @@ INSTANCES: Mapping[str, tuple[Mapping[str, str], Mapping[str, int], str]] = {
         "learn write stop lose_power lose_disk start fail_to_start begin flush_in_time",
     ),
 }
+PRELUDES: Mapping[str, str] = {}
+PRELUDE_CALLS: Mapping[str, str] = {}
 
 
 def _world(sorts: Sorts, consts: Mapping[str, int] | None) -> World:

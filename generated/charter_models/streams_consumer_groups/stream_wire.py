@@ -61,8 +61,8 @@ from charter_models.streams_consumer_groups.stream import (
 
 __all__ = [
     "COMPONENT", "INSTANCES", "NEVER_ISSUED", "OBSERVES", "OPERATIONS", "PARAMS", "PARAM_TYPES",
-    "PROTOCOL", "SPEC_DIGEST", "VARIANT", "decode", "encode", "given", "initial",
-    "never_issued", "observe", "outcomes",
+    "PRELUDES", "PRELUDE_CALLS", "PROTOCOL", "SPEC_DIGEST", "VARIANT", "decode", "encode",
+    "given", "initial", "never_issued", "observe", "outcomes",
 ]
 
 OPERATIONS: tuple[str, ...] = (
@@ -120,6 +120,8 @@ INSTANCES: Mapping[str, tuple[Mapping[str, str], Mapping[str, int], str]] = {
     "tiny": ({"Group": "g1", "Consumer": "c1 c2"}, {"max_id": 2, "most_deliveries": 2}, ""),
     "long": ({"Group": "g1", "Consumer": "c1 c2"}, {"max_id": 4, "most_deliveries": 2}, ""),
 }
+PRELUDES: Mapping[str, str] = {}
+PRELUDE_CALLS: Mapping[str, str] = {}
 
 
 def _world(sorts: Sorts, consts: Mapping[str, int] | None) -> World:

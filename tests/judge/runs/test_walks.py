@@ -7,6 +7,7 @@ from types import SimpleNamespace
 
 import orjson
 import pytest
+from tests.support.toy.machine import Machine
 from tests.support.toy.vectors import vector, write_toy_vectors
 
 from charter.formats.run_description import WalkSettings
@@ -228,6 +229,54 @@ def test_instance_of_walks_gives_elements_and_operations(walk, targets_folder):
     for question in kept:
         assert set(question["sorts"]["Node"]) == {"n1"}
         assert {call["operation"] for call in question["operations"]} <= {"register", "elect"}
+
+
+REGISTERED = [
+    {"operation": "elect", "args": {}},
+    {"operation": "register", "args": {"node": "n1"}},
+    {"operation": "write", "args": {
+        "node": "n1", "epoch": {"ref": [2, "registration", "n1", "epoch"]}, "version": 0}},
+]  # fmt: skip
+
+
+@pytest.fixture
+def registered(monkeypatch):
+    """A prelude leads to the first state of the instance `one`."""
+    calls = {str(n): orjson.dumps(call).decode() for n, call in enumerate(REGISTERED)}
+    monkeypatch.setattr(Machine, "PRELUDES", {"one": "0 1 2"}, raising=False)
+    monkeypatch.setattr(Machine, "PRELUDE_CALLS", calls, raising=False)
+
+
+def test_walk_in_an_instance_begins_with_its_prelude(walk, registered, targets_folder, capsys):
+    targets_folder("no_epoch_check")
+    finished = walk("fake-no_epoch_check", "run", instance="one", count=40)
+    kept = [orjson.loads(row["question"]) for row in finished.folder.table("walks").to_pylist()
+            if row["question"]]  # fmt: skip
+    assert kept
+    for question in kept:
+        asked = question["operations"]
+        assert asked[:3] == REGISTERED and len(asked) <= 3 + 6
+        assert {call["operation"] for call in asked[3:]} <= {"register", "elect"}
+    assert finished.summary["walks"]["astray"] == 0
+    show(finished)
+    assert "prelude" not in capsys.readouterr().out
+    assert same(finished, walk("fake-no_epoch_check", "again", instance="one", count=40))
+    others = walk("fake-no_epoch_check", "others", count=40)
+    asked = [orjson.loads(row["question"])["operations"][:3] for row in
+             others.folder.table("walks").to_pylist() if row["question"]]  # fmt: skip
+    assert REGISTERED not in asked
+
+
+@pytest.mark.parametrize("refuses", ["wrong_error", "no_load"])
+def test_prelude_that_a_target_refuses_is_one_sentence(
+    refuses, walk, registered, targets_folder, capsys
+):
+    """One replies with another error, the other does not perform `write`."""
+    targets_folder(refuses)
+    finished = walk(f"fake-{refuses}", "run", instance="one", count=20)
+    assert finished.summary["walks"]["astray"] == finished.summary["walks"]["walks"] == 20
+    show(finished)
+    assert "20 walks did not come through the prelude of the instance" in capsys.readouterr().out
 
 
 def test_unknown_instance_is_one_sentence_with_the_known_ones(walk, targets_folder):

@@ -4,7 +4,7 @@ Templates hold the text; this module fills them."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TypeVar
 
@@ -35,7 +35,8 @@ FoundT = TypeVar("FoundT", n.Function, n.Operation)
 class Page:
     """Which model to print: `source` is the charter's path, `digest` identifies its text and the
     edits applied, `module` is the model's own name; `prelude` and `sibling` are the modules to
-    import from. `changes`: of an overlay entry, the operations that differ from the charter's."""
+    import from. `changes`: of an overlay entry, the operations that differ from the charter's.
+    `preludes`: of instances, the operations that lead to their first states, as JSON."""
 
     source: str
     digest: str
@@ -43,6 +44,7 @@ class Page:
     prelude: str = "charter_models.prelude"
     sibling: str = "charter_models.sibling"
     changes: frozenset[str] | None = None
+    preludes: Mapping[str, Sequence[str]] = field(default_factory=dict)
 
 
 def prelude_text() -> str:
@@ -147,7 +149,7 @@ class ComponentPrinter:
                 page=self.page,
                 wire=WirePrinter(self.component, self.state, self.names, self.types, self.reach),
                 klass=camel(self.component.name),
-                offered=print_offered(self.model, self.component),
+                offered=print_offered(self.model, self.component, self.page.preludes),
             )
         )
 

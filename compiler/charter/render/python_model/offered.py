@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 
 from charter.core import nodes as n
 from charter.core import types as t
@@ -11,25 +12,38 @@ from charter.render.python_model.line_breaks import WIDTH, Block, Doc, Spread, j
 from charter.render.text import wrap
 from charter.semantics.judged_types import define_inside, define_params
 
-OFFERED_TABLES = ("INSTANCES", "PARAMS", "PARAM_TYPES")
+OFFERED_TABLES = ("INSTANCES", "PARAMS", "PARAM_TYPES", "PRELUDES", "PRELUDE_CALLS")
 """The names of the tables that a judge draws questions from."""
 
 
-def print_offered(model: n.Model, component: n.Component) -> str:
+def print_offered(
+    model: n.Model,
+    component: n.Component,
+    preludes: Mapping[str, Sequence[str]] = MappingProxyType({}),
+) -> str:
     """The tables: the parameters of each operation, the named types in them, and for each instance
-    the elements of sorts, the values of constants and the operations that it offers ("": all)."""
+    the elements of sorts, the values of constants and the operations that it offers ("": all);
+    `preludes` are JSON texts of the operations that lead to the first states of instances. Each is
+    printed once, and an instance has the numbers of its own."""
     operations = [o for o in component.operations if not is_of_image(o.name)]
     params: list[Doc] = [print_entry(o.name, _table(define_params(o))) for o in operations]
     named = _table(define_inside(operations))
     places = [i for i in model.instances if i.machine == component.name]
     kinds = dict(model.consts)
     found: list[Doc] = [print_entry(i.name, print_instance(i, kinds)) for i in places]
+    calls = [*dict.fromkeys(call for asked in preludes.values() for call in asked)]
+    led: list[Doc] = [
+        print_entry(name, f'"{" ".join(str(calls.index(call)) for call in asked)}"')
+        for name, asked in preludes.items()
+    ]
     hint = "Mapping[str, tuple[Mapping[str, str], Mapping[str, int], str]]"
     return "\n".join(
         [
             *lines(Block("{", tuple(params), "}"), 0, "PARAMS: Mapping[str, Mapping[str, str]] = "),
             *lines(named, 0, "PARAM_TYPES: Mapping[str, str] = "),
             *lines(Block("{", tuple(found), "}"), 0, f"INSTANCES: {hint} = "),
+            *lines(Block("{", tuple(led), "}"), 0, "PRELUDES: Mapping[str, str] = "),
+            *_print_calls(calls),
         ]
     )
 
@@ -44,6 +58,17 @@ def print_instance(instance: n.Instance, kinds: dict[str, t.Type]) -> Doc:
     )
     offered = f'"{" ".join(instance.offers)}"'
     return Block("(", (Block("{", sorts, "}"), Block("{", consts, "}"), offered), ")")
+
+
+def _print_calls(texts: Sequence[str]) -> list[str]:
+    """The JSON texts of calls by their numbers; a long one is of several parts."""
+    cut = WIDTH - 10
+    parts = [[repr(one[at : at + cut]) for at in range(0, len(one), cut)] for one in texts]
+    rows: list[Doc] = [
+        one[0] if len(one) == 1 else Block("(", (Spread(tuple(one)),), ")", "") for one in parts
+    ]
+    table = tuple(print_entry(str(number), row) for number, row in enumerate(rows))
+    return lines(Block("{", table, "}"), 0, "PRELUDE_CALLS: Mapping[str, str] = ")
 
 
 def _table(texts: Mapping[str, str]) -> Doc:

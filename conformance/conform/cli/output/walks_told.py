@@ -44,7 +44,8 @@ def list_walks(counted: Mapping[str, Json]) -> list[tuple[str, str]]:
 
 
 def explain_walks(counted: Mapping[str, Json]) -> Iterator[str]:
-    """Sentences about walks that varied, that the time cut, or that were not judged again."""
+    """Sentences about walks that varied or ended early, that their prelude did not lead, that the
+    time cut, or that were not judged again."""
     if varying := _count(counted, "varying"):
         yield (
             f"{plural(varying, 'walk')} varied: the target answered an earlier step otherwise when"
@@ -54,6 +55,11 @@ def explain_walks(counted: Mapping[str, Json]) -> Iterator[str]:
         yield (
             f"{plural(shortened, 'walk')} ended early: the charter leaves more open there than an"
             " answer can list (64 outcomes, or what a later operation refers to)"
+        )
+    if astray := _count(counted, "astray"):
+        yield (
+            f"{plural(astray, 'walk')} did not come through the prelude of the instance: the target"
+            " does something else there, or does not perform one of its operations"
         )
     if _count(counted, "cut"):
         yield "--seconds cut the walks: another run may get further, or less far"

@@ -119,7 +119,7 @@ def _count(counts: WalkCounts, walk: JudgedWalk) -> None:
     kept, item = is_kept(walk), walk.item
     counts.counts.update({
         "walks": 1, "steps": walk.assessment.verdict.judged, "varying": walk.varies, "kept": kept,
-        "shortened": walk.shortened,
+        "shortened": walk.shortened, "astray": walk.astray,
     })  # fmt: skip
     counts.verdicts[str(walk.assessment.verdict.kind)] += 1
     texts = (item.question, item.answer, item.why) if kept else (b"", b"", b"")
