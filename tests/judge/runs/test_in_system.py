@@ -6,6 +6,8 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
+from tests.support.toy.machine import Machine
+from tests.support.toy.vectors import vector, write_toy_vectors
 
 from conform.reports import write
 
@@ -93,6 +95,24 @@ def test_finding_says_why_no_system_shows_it(run):
     assert "in the component alone: no step of nodes calls expire\n" in said
     answers = json.loads((out / "in_system.json").read_text())["answers"]
     assert [(one["system"], one["states"]) for one in answers] == [("", 0)] * len(answers)
+
+
+def test_explained_finding_of_walks_alone_is_searched_by_what_the_walk_did(
+    conform, targets_folder, tmp_path, monkeypatch
+):
+    calm = {"calm": ({"Node": "n1 n2"}, {"most": 3}, "register elect expire")}
+    monkeypatch.setattr(Machine, "INSTANCES", calm)
+    folder = Path("adapters") / targets_folder("keeps_leader")
+    write_toy_vectors(tmp_path / "poor", [vector(("register", {"node": "n1"}))])
+    Path("spec").mkdir(exist_ok=True)
+    Path("spec/toy.charter").write_text(KEEPER + SYSTEM, encoding="utf-8")
+    given = ("--target", folder, "--suite", tmp_path / "poor", "--engine", "inline")
+    walks = ("--walks", "20", "--steps", "5", "--instance", "calm", "--in-system")
+    _, said, err = conform("run", *given, *walks, "--out", tmp_path / "run")
+    (finding,) = json.loads((tmp_path / "run" / "summary.json").read_text())["findings"]
+    assert finding["entry"] and not finding["shrunk"]
+    assert "cannot be searched" not in err
+    assert "in the system nodes, instance two: " in said
 
 
 def test_finding_that_is_not_found_names_bounds_and_states(run, tmp_path):

@@ -254,17 +254,17 @@ def test_walk_in_an_instance_begins_with_its_prelude(walk, registered, targets_f
             if row["question"]]  # fmt: skip
     assert kept
     for question in kept:
-        asked = question["operations"]
-        assert asked[:3] == REGISTERED and len(asked) <= 3 + 6
-        assert {call["operation"] for call in asked[3:]} <= {"register", "elect"}
+        calls = question["operations"]
+        assert calls[:3] == REGISTERED and len(calls) <= 3 + 6
+        assert {call["operation"] for call in calls[3:]} <= {"register", "elect"}
     assert finished.summary["walks"]["astray"] == 0
     show(finished)
     assert "prelude" not in capsys.readouterr().out
     assert same(finished, walk("fake-no_epoch_check", "again", instance="one", count=40))
     others = walk("fake-no_epoch_check", "others", count=40)
-    asked = [orjson.loads(row["question"])["operations"][:3] for row in
+    begun = [orjson.loads(row["question"])["operations"][:3] for row in
              others.folder.table("walks").to_pylist() if row["question"]]  # fmt: skip
-    assert REGISTERED not in asked
+    assert REGISTERED not in begun
 
 
 @pytest.mark.parametrize("refuses", ["wrong_error", "no_load"])

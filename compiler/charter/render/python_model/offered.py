@@ -31,10 +31,10 @@ def print_offered(
     places = [i for i in model.instances if i.machine == component.name]
     kinds = dict(model.consts)
     found: list[Doc] = [print_entry(i.name, print_instance(i, kinds)) for i in places]
-    calls = [*dict.fromkeys(call for asked in preludes.values() for call in asked)]
+    calls = [*dict.fromkeys(call for one in preludes.values() for call in one)]
     led: list[Doc] = [
-        print_entry(name, f'"{" ".join(str(calls.index(call)) for call in asked)}"')
-        for name, asked in preludes.items()
+        print_entry(name, f'"{" ".join(str(calls.index(call)) for call in one)}"')
+        for name, one in preludes.items()
     ]
     hint = "Mapping[str, tuple[Mapping[str, str], Mapping[str, int], str]]"
     return "\n".join(

@@ -84,7 +84,7 @@ if TYPE_CHECKING:
 begin(__name__, "charter_models.kafka_replication.controller", "84e70ffecf4717de6147")
 
 VARIANT = "pre_kip_966"
-SPEC_DIGEST = "4788274902823fc0bbd6"
+SPEC_DIGEST = "00c68cc56cb3d38251f6"
 
 
 def default_config() -> Config:
@@ -202,7 +202,7 @@ def without_epoch(
     isr: frozenset[Broker],
     isr_epochs: Map[Broker, BrokerEpoch | None],
 ) -> frozenset[Broker]:
-    """overlay.charter:690  KIP 903"""
+    """overlay.charter:682  KIP 903"""
     return frozenset()
 
 
@@ -277,7 +277,7 @@ def without_broker(
 ) -> Partition | None:
     """One starts, too, where the last member would have left and stays.
 
-    overlay.charter:662  JIRA KAFKA-15021
+    overlay.charter:654  JIRA KAFKA-15021
     """
     if slot is None:
         return None
@@ -630,7 +630,10 @@ class Changed(Controller):
         # heartbeat/waits_unsure  overlay.charter:574
         if (
             now.shutting_down  # stopping
-            and self.below_shutdown_offset[broker] is None  # unsure
+            and (
+                self.below_shutdown_offset[broker] is None
+                or ((s := below[broker]) is not None and len(others - s) > 0)
+            )  # unsure
         ):
             after = replace(self, below_shutdown_offset=below, expired=self.expired - {broker})
             allowed.append(Outcome(
@@ -651,8 +654,13 @@ class Changed(Controller):
         if allowed:
             return allowed
 
-        # heartbeat/waits  overlay.charter:641  MODEL §8.3
-        return self._heartbeat_waits(broker, caught_up, below)
+        # heartbeat/waits  overlay.charter:580
+        after = replace(self, below_shutdown_offset=below, expired=self.expired - {broker})
+        return [Outcome(
+            "heartbeat/waits",
+            Alive(caught_up=caught_up, fenced=False, should_shut_down=False),
+            after,
+        )]
 
     def _heartbeat_shuts_down(
         self,
@@ -678,34 +686,6 @@ class Changed(Controller):
             allowed.append(Outcome(
                 "heartbeat/shuts_down",
                 Alive(caught_up=caught_up, fenced=True, should_shut_down=True),
-                after,
-            ))
-        return allowed
-
-    def _heartbeat_waits(
-        self,
-        broker: Broker,
-        caught_up: bool,
-        below: Map[Broker, frozenset[Broker] | None],
-    ) -> list[Outcome[Controller, Reply]]:
-        """heartbeat/waits  overlay.charter:641  MODEL §8.3"""
-        allowed: list[Outcome[Controller, Reply]] = []
-        for late in each({
-            b: (False, True)
-            if b != broker and ((r := self.registration[b]) is not None and not r.fenced)
-            else (False,)
-            for b in self.world.brokers
-        }):
-            after = replace(
-                self,
-                below_shutdown_offset=below.put(
-                    broker,
-                    value(below[broker]) | frozenset(b for b in self.world.brokers if late[b]),
-                ),
-            )
-            allowed.append(Outcome(
-                "heartbeat/waits",
-                Alive(caught_up=caught_up, fenced=False, should_shut_down=False),
                 after,
             ))
         return allowed

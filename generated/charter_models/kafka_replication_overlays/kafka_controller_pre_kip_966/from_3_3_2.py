@@ -52,7 +52,7 @@ if TYPE_CHECKING:
 go_on(
     __name__,
     "charter_models.kafka_replication_overlays.kafka_controller_pre_kip_966.from_3_3_0",
-    "4788274902823fc0bbd6",
+    "00c68cc56cb3d38251f6",
 )
 
 SPEC_DIGEST = "c11eab024327ade86ff5"

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from charter_models.prelude import Map, Outcome, Undefined, each, replace, value
+from charter_models.prelude import Outcome, Undefined, replace, value
 from charter_models.sibling import begin, instead_of
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ begin(__name__, "charter_models.kafka_replication.controller", "84e70ffecf4717de
 
 CHANGES = "heartbeat"
 VARIANT = "pre_kip_966"
-SPEC_DIGEST = "6de4f58147e5ed68821f"
+SPEC_DIGEST = "7e04e0b809d40f83205b"
 
 
 def default_config() -> Config:
@@ -153,7 +153,10 @@ class Changed(Controller):
         # After a failover the controller does not know for whom it waits.
         if (
             now.shutting_down  # stopping
-            and self.below_shutdown_offset[broker] is None  # unsure
+            and (
+                self.below_shutdown_offset[broker] is None
+                or ((s := below[broker]) is not None and len(others - s) > 0)
+            )  # unsure
         ):
             after = replace(self, below_shutdown_offset=below)
             allowed.append(Outcome(
@@ -174,36 +177,13 @@ class Changed(Controller):
         if allowed:
             return allowed
 
-        # heartbeat/waits  overlay.charter:641  MODEL §8.3
-        return self._heartbeat_waits(broker, caught_up, below)
-
-    def _heartbeat_waits(
-        self,
-        broker: Broker,
-        caught_up: bool,
-        below: Map[Broker, frozenset[Broker] | None],
-    ) -> list[Outcome[Controller, Reply]]:
-        """heartbeat/waits  overlay.charter:641  MODEL §8.3"""
-        allowed: list[Outcome[Controller, Reply]] = []
-        for late in each({
-            b: (False, True)
-            if b != broker and ((r := self.registration[b]) is not None and not r.fenced)
-            else (False,)
-            for b in self.world.brokers
-        }):
-            after = replace(
-                self,
-                below_shutdown_offset=below.put(
-                    broker,
-                    value(below[broker]) | frozenset(b for b in self.world.brokers if late[b]),
-                ),
-            )
-            allowed.append(Outcome(
-                "heartbeat/waits",
-                Alive(caught_up=caught_up, fenced=False, should_shut_down=False),
-                after,
-            ))
-        return allowed
+        # heartbeat/waits  20-controller.charter:230  MODEL §8.3
+        after = replace(self, below_shutdown_offset=below)
+        return [Outcome(
+            "heartbeat/waits",
+            Alive(caught_up=caught_up, fenced=False, should_shut_down=False),
+            after,
+        )]
 
     def set_elr(self, enabled: bool) -> list[Outcome[Controller, Reply]]:
         """S1 The Last Replica Standing issue"""
