@@ -102,8 +102,8 @@ def open_protocol(protocol: Protocol, component: str = "") -> OpenedProtocol:
     """Parse and compile a protocol without edits, with the texts of the models of one component
     ("": of all). Raises `Refused`."""
     model = core_of(protocol.sources, PLAIN)
-    asked = [c for c in model.components if component in ("", c.name)]
-    whole = {c.name: _print_plain(protocol, model, c) for c in asked}
+    wanted = [c for c in model.components if component in ("", c.name)]
+    whole = {c.name: _print_plain(protocol, model, c) for c in wanted}
     files = pipeline.parse_or_refuse(protocol.sources)
     return OpenedProtocol(protocol, files, model, whole)
 
