@@ -25,7 +25,7 @@ GENERATED = (ROOT / "generated" / "suites", *(ROOT / "generated" / "charter_mode
 COMMANDS = [*cli._PROJECT, *cli._JUDGE, *cli._COMPILER]
 LONG = {
     "run", "explore", "coverage", "verdicts", "mutate", "prove", "generate", "vectors", "init",
-    "test", "keep",
+    "test", "keep", "reproduce",
 }  # fmt: skip
 """Commands whose examples take long or write to a project; they are run on small things in other
 tests."""

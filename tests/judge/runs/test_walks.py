@@ -123,7 +123,7 @@ def test_same_seed_makes_the_same_walks_and_another_others(walk, targets_folder)
 def test_interrupted_run_goes_on_to_the_same_walks(walk, targets_folder, monkeypatch):
     targets_folder("faithful")
     whole = walk("fake-faithful", "whole")
-    real, done = inline.judge_walks, []
+    real, done = inline.judge_apart, []
 
     def interrupt(bucket, context, pool):
         if done:
@@ -132,7 +132,7 @@ def test_interrupted_run_goes_on_to_the_same_walks(walk, targets_folder, monkeyp
         return real(bucket, context, pool)
 
     with monkeypatch.context() as patch:
-        patch.setattr(inline, "judge_walks", interrupt)
+        patch.setattr(inline, "judge_apart", interrupt)
         with pytest.raises(KeyboardInterrupt):
             walk("fake-faithful", "cut")
     said = []
