@@ -142,6 +142,9 @@ class Manifest:
     of an earlier version, or of other origin."""
     exhausts: ExhaustedInstance | None = None
     """The instance of which the suite asks all transitions, besides the small suite."""
+    small_digest: str = ""
+    """The digest of the small suite that is part of one with a state cover, or of a standard one;
+    "" in others, and in a suite of an earlier version."""
 
     @property
     def small(self) -> bool:
@@ -174,6 +177,7 @@ class Manifest:
             **({"types": dict(self.types)} if self.types else {}),
             **({"asked_digest": self.asked_digest} if self.asked_digest else {}),
             **({"exhausts": self.exhausts.json()} if self.exhausts else {}),
+            **({"small_digest": self.small_digest} if self.small_digest else {}),
         }
 
 
@@ -204,7 +208,7 @@ def read_manifest(folder: Path) -> Manifest:
 def parse_manifest(value: Json, where: str) -> Manifest:
     """A manifest from parsed JSON. Raises `BadVector`."""
     whole = JsonReader(value, where)
-    names = ("consts", "types", "asked_digest", "exhausts")
+    names = ("consts", "types", "asked_digest", "exhausts", "small_digest")
     optional = [name for name in names if name in whole.object()]
     reader = whole.fields(
         "format", "digest", "protocol", "variant", "component", "spec_digest", "vectors",
@@ -238,6 +242,7 @@ def parse_manifest(value: Json, where: str) -> Manifest:
         exhausts=ExhaustedInstance.read(reader.item("exhausts"))
         if "exhausts" in optional
         else None,
+        small_digest=reader.text("small_digest") if "small_digest" in optional else "",
     )
 
 

@@ -183,12 +183,15 @@ def make(
     if profile == "smoke":
         manifest = write_records(folder, records, of.manifest(small.counts()))
         return Made(manifest, manifest.digest, {}, left, small.failed, small.unasked)
+    lines = [record.digest_line() for record in records]
+    digest = conclude(of.manifest(small.counts()), lines).digest
     if profile in ("cover", "standard"):
         instances = list_offered(of, instance)
         add = cover_states if profile == "cover" else make_standard
         added = add(of.model, of.component, instances, progress)
         more = in_order(map(VectorRecord.of, added.vectors))
         about = of.manifest({**small.counts(), **added.counts()})
+        about = replace(about, small_digest=digest)
         manifest = write_records(folder, in_order((*records, *more)), about)
         ledger = small.ledger.markdown(of.title) + tell_hidden(of.component) + added.markdown()
         (folder / LEDGER).write_text(ledger, encoding="utf-8", newline="\n")
@@ -196,8 +199,6 @@ def make(
             manifest, manifest.digest, dict(added.refused), left, small.failed, small.unasked
         )
         return replace(made, cover=added.tell() if isinstance(added, StateCover) else "")
-    lines = [record.digest_line() for record in records]
-    digest = conclude(of.manifest(small.counts()), lines).digest
     with _scratch(folder) as scratch:
         name = of.component.name
         left_out = of.found.still_left_out(of.model, name)

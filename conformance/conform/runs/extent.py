@@ -157,13 +157,13 @@ def small_suite(manifest: Manifest) -> str:
     """How a small suite is called in a verdict, "" for a full one or one of other origin."""
     if not manifest.small:
         return ""
+    book = ledger_of(manifest)
+    own = manifest.small_digest or manifest.digest
+    if book is not None and book.suite not in ("", own):
+        return ANOTHER_SMALL_SUITE
     if "triples" in manifest.counts:
         return STANDARD_SUITE
-    if COVER_STATES in manifest.counts:
-        return COVERED_SUITE
-    book = ledger_of(manifest)
-    is_own = book is None or book.suite in ("", manifest.digest)
-    return SMALL_SUITE if is_own else ANOTHER_SMALL_SUITE
+    return COVERED_SUITE if COVER_STATES in manifest.counts else SMALL_SUITE
 
 
 def _fates(scope: ComparedScope, verdicts: pa.Table) -> Fate:

@@ -49,6 +49,9 @@ start = ["{python}", "{adapter}/adapter.py"]
 "unsupported has" = "nobody looks"
 obligations = "nobody counts, and nobody looks"
 """
+SCENARIO = """scenario "nothing was lent" of shelf { Book = {a}
+  do count() -> known do count() -> known }
+"""
 EVERY = ("put", "lend", "count", "has")
 
 
@@ -88,3 +91,18 @@ def test_a_target_that_lacks_what_answers_is_fine_by_what_was_judged(conform, pr
     part = f"{counted['judged']} of {counted['suite_vectors']} vectors"
     last = f"fine by the small suite with a state cover ({part})"
     assert (code, out.splitlines()[-1]) == (0, last)
+
+
+def test_a_cover_of_edited_scenarios_is_not_called_the_one_of_the_charter(conform, project):
+    add_adapter(project, "whole", EVERY)
+    conform("test")
+    cover = "build/suites/shelf-charter-cover"
+    run = ("run", "--target", "whole", "--out")
+    _, out, _ = conform(*run, "build/same", "--suite", cover)
+    assert "fine by the small suite with a state cover" in out.splitlines()[-1]
+    charter = project / "spec" / "shelf.charter"
+    charter.write_text(charter.read_text() + SCENARIO)
+    assert conform("vectors", "spec/shelf.charter", "--profile", "cover")[0] == 0
+    _, out, _ = conform(*run, "build/edited", "--suite", cover)
+    assert "a small suite that no `conform generate` made" in out.splitlines()[-1]
+    assert "cover" not in out.splitlines()[-1]
