@@ -11,12 +11,14 @@ import pytest
 
 from charter.diagnostics import Source
 from charter.formats.canonical import Json, text
+from charter.formats.vector import Vector, Why
 from charter.suites.make import LEDGER, make
 from charter.suites.standard.cost import estimate_cost
 from charter.suites.subject import Subject, subject
 from charter.suites.touring import state_cover
 from charter.suites.touring.answering import list_answering
 from charter.suites.touring.state_cover import StateCover, cover_states
+from charter.vectors.plan import Planner, Trace
 
 SHELF = """protocol shelf
 sort Book
@@ -227,3 +229,62 @@ def test_a_cost_is_an_upper_bound(tmp_path: Path) -> None:
     lines = (tmp_path / "vectors.jsonl").read_text(encoding="utf-8").splitlines()
     steps = sum(len(json.loads(line)["question"]["operations"]) for line in lines)
     assert made.manifest.vectors <= cost.vectors and steps <= cost.operations
+
+
+GATE = """protocol gate
+opaque counter Token
+component gate {
+  state newest: Token = 0
+  state open: bool = false
+  operation grant() -> bool {
+    branch spent when open reply false
+    branch given { newest' = bump(bump(newest))  open' = true  reply true }
+  }
+  operation check(t: Token) -> bool {
+    branch same when t == newest reply true
+    branch other reply false
+  }
+  observe all { open, newest }
+}
+witness opens of gate: open
+instance tiny of gate { }
+"""
+
+
+def list_checks(made: StateCover) -> list[list[str]]:
+    """The arguments of `check` in each vector."""
+    return [
+        [text(dict(call.args)) for call in v.question.operations if call.operation == "check"]
+        for v in made.vectors
+    ]
+
+
+def test_arguments_that_nothing_shows_are_asked_once_in_a_state() -> None:
+    made = cover(GATE.replace("{ open, newest }", "{ open }"))
+    assert list_checks(made) == [['{"t":{"never_issued":true}}'] * 2]  # in each of two states
+    assert (made.states, made.left) == (2, 0)
+    assert "answer check with all arguments that can be named: 1 vectors" in made.tell()
+
+
+def test_a_question_that_cannot_be_made_is_left_out_alone() -> None:
+    made = cover(GATE)
+    assert (made.states, made.left) == (2, 0)
+    assert made.refused == {"NoQuestion: no observation and no reply shows Token 1": 1}
+    (checks,) = list_checks(made)
+    assert len(checks) == 4  # in each state the newest, and one that was never issued
+
+
+def test_a_state_whose_path_is_refused_is_not_said_to_be_a_choice_of_the_target(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    plan = Planner.plan_trace
+
+    def refuse(self: Planner, trace: Trace, given: Json, why: Why) -> Vector | None:
+        calls = [act[0] for _, act in trace]
+        return None if "lend" in calls else plan(self, trace, given, why)
+
+    monkeypatch.setattr(Planner, "plan_trace", refuse)
+    made = cover(without_single())
+    assert (made.states, made.left, made.unnamed) == (9, 6, 6)
+    assert made.vectors and made.tell().endswith("; of 6 others no question can be made")
+    assert "choice of the target" not in made.tell()

@@ -9,12 +9,13 @@ those of one tree: a question goes to a leaf, and on its way to each state that 
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from charter.analysis.retell import Act
 from charter.core import nodes as n
 from charter.explore.select import TooManyStates
+from charter.formats.canonical import text
 from charter.formats.suite import COVER_STATES
 from charter.formats.vector import Vector, Why
 from charter.semantics.expressions import State
@@ -33,16 +34,17 @@ Progress = Callable[[str, int, int], None]
 
 @dataclass(frozen=True, slots=True)
 class StateCover:
-    """The vectors, and how far they go: `left` of so many `states` of the instance are not reached
-    without a choice of the target. `answering` are the operations that only answer and that some
-    vector has, `operations` counts those of all vectors. `refused` are questions that could not be
-    made, by reason. Without vectors there is no cover, for the reason `why`."""
+    """The vectors, and how far they go: `left` of so many `states` of the instance are not covered,
+    of which `unnamed` have a path, but no question. `answering` are the operations that only answer
+    and that some vector has, `operations` counts those of all vectors. `refused` are questions that
+    could not be made, by reason. Without vectors there is no cover, for the reason `why`."""
 
     instance: str = ""
     answering: tuple[str, ...] = ()
     vectors: tuple[Vector, ...] = ()
     states: int = 0
     left: int = 0
+    unnamed: int = 0
     operations: int = 0
     refused: Mapping[str, int] = field(default_factory=dict)
     why: str = ""
@@ -55,15 +57,19 @@ class StateCover:
         """A sentence: what is covered, within which bounds, and what is not."""
         if not self.vectors:
             return f"no state cover: {self.why}"
+        chosen = self.left - self.unnamed
         left = (
-            f"; {self.left:,} others are reached by a choice of the target alone, and not covered"
-            if self.left
+            f"; {chosen:,} others are reached by a choice of the target alone, and not covered"
+            if chosen
             else ""
         )
+        if self.unnamed:
+            left += f"; of {self.unnamed:,} others no question can be made"
         return (
             f"{self.states - self.left:,} of the {self.states:,} states of {self.instance}, each"
-            f" after a shortest path, answer {', '.join(self.answering)} with all arguments:"
-            f" {len(self.vectors):,} vectors with {self.operations:,} operations{left}"
+            f" after a shortest path, answer {', '.join(self.answering)} with all arguments that"
+            f" can be named: {len(self.vectors):,} vectors with {self.operations:,} operations"
+            f"{left}"
         )
 
     def markdown(self) -> str:
@@ -144,6 +150,7 @@ class _ShortestPaths:
             tuple(found.values()),
             states,
             states - len(self.done),
+            len(self.reached) - len(self.done),
             sum(len(vector.question.operations) for vector in found.values()),
             dict(self.explored.opened.planner.refused),
             "none of its questions has an answer",
@@ -173,27 +180,77 @@ class _ShortestPaths:
                     self.reached.append(_ReachedState(after, (number, act)))
 
     def _ask(self, leaf: int) -> Vector | None:
-        """A vector that goes to a state; None if it has no answer."""
+        """A vector that goes to a state, or as far towards it as a question can; None if none has
+        anything new."""
         way = [leaf]
         while (before := self.reached[way[-1]].before) is not None:
             way.append(before[0])
-        new = [number for number in way if number not in self.done]
+        way.reverse()
+        while way and way[-1] not in self.done:
+            reading = {one: self._list_reading(one) for one in way if one not in self.done}
+            if vector := self._plan_some(way, reading):
+                return vector
+            way.pop()
+        return None
+
+    def _plan_some(self, way: Sequence[int], reading: dict[int, list[Act]]) -> Vector | None:
+        """A vector of a path with all of the `reading` on it of which a question can be made;
+        None if none can of the path, or of its last state."""
+        refused = self.explored.opened.planner.refused
+        known, chosen = {**refused}, reading
+        vector = self._plan(way, reading)
+        if vector is None:
+            refused.clear()
+            refused.update(known)  # what is refused is counted by itself
+        if vector is None and self._plan(way, {}) is not None:
+            chosen = {number: self._list_possible(way, number, acts)
+                     for number, acts in reading.items()}  # fmt: skip
+            vector = self._plan(way, chosen)
+        if vector is None or (reading[way[-1]] and not chosen[way[-1]]):
+            return None
+        self.done.update(one for one, acts in chosen.items() if acts or not reading[one])
+        first = self._drop_repeated(way, chosen, vector)
+        return (self._plan(way, first) if first != chosen else None) or vector
+
+    def _list_possible(self, way: Sequence[int], number: int, acts: Sequence[Act]) -> list[Act]:
+        """What has a question, each by itself, in a state on a path."""
+        there = way[: way.index(number) + 1]
+        return [act for act in acts if self._plan(there, {number: [act]}) is not None]
+
+    def _drop_repeated(
+        self, way: Sequence[int], chosen: Mapping[int, Sequence[Act]], vector: Vector
+    ) -> dict[int, list[Act]]:
+        """What a vector asks without repeated calls in the same state: where nothing shows a
+        value, several arguments become one."""
+        led = len(self.explored.opened.planner.prelude)
+        calls = iter(vector.question.operations[led:])
+        found: dict[int, list[Act]] = {}
+        for number in way:
+            if self.reached[number].before is not None:
+                next(calls)
+            first: dict[str, Act] = {}
+            for act in chosen.get(number, ()):
+                first.setdefault(text(next(calls).json()), act)
+            if number in chosen:
+                found[number] = [*first.values()]
+        return found
+
+    def _plan(self, way: Sequence[int], chosen: Mapping[int, Sequence[Act]]) -> Vector | None:
+        """The vector of a path that asks so much in its states."""
         trace: list[tuple[State, Act]] = []
-        for number in reversed(way):
+        for number in way:
             one = self.reached[number]
             if one.before is not None:
                 trace.append((self.reached[one.before[0]].state, one.before[1]))
-            if number in new:
-                trace += self._list_reading(one.state)
+            trace += [(one.state, act) for act in chosen.get(number, ())]
         planner = self.explored.opened.planner
-        vector = planner.plan_trace(trace, None, Why((), "exploration", "", OPEN, ()))
-        if vector is not None:
-            self.done.update(new)
-        return vector
+        return planner.plan_trace(trace, None, Why((), "exploration", "", OPEN, ()))
 
-    def _list_reading(self, state: State) -> Iterator[tuple[State, Act]]:
+    def _list_reading(self, number: int) -> list[Act]:
         """What only answers in a state, with all arguments."""
+        state, found = self.reached[number].state, list[Act]()
         for act in self.explored.acts(state):
             outcomes = self.explored.outcomes(state, act) if act[0] in self.answering else ()
             if outcomes and all(outcome.state == state for outcome in outcomes):
-                yield state, act
+                found.append(act)
+        return found
