@@ -46,6 +46,7 @@ def test_file_is_read_by_target_and_name(tmp_path):
     ("[3, 1]", "[0]", "'causes' is no list of numbers of operations"),
     ("[3, 1]", "[true]", "'causes' is no list of numbers of operations"),
     ("2026-11-29", "today", "the date of 'searched' is 'today'"),
+    ("2026-11-29", "2020-13-45", "the date of 'searched' is '2020-13-45'"),
     (', date = "2026-11-29"', "", "'searched' lacks the words or the date"),
     ("[[texts]]", "[[text]]", "the key 'text' is not known"),
     ('method = "h"', "", "'method' is missing, or no text"),
@@ -77,6 +78,8 @@ def test_reproduction_says_where_it_can_be_built():
     ({"junit": "x"}, r"is no table; write \[reproductions.junit\]"),
     ({"junit": {**KIND, "realeses": []}}, "unknown key 'realeses'; did you mean releases"),
     ({"junit": {**KIND, "file": " "}}, "lacks the text 'file'"),
+    ({"junit": {**KIND, "file": "{clas}.java"}},
+     "the file of the reproduction 'junit' has the unknown placeholder {clas}; did you mean class"),
     ({"junit": {**KIND, "check": "x"}}, "'check' of the reproduction 'junit' is no list"),
 ])  # fmt: skip
 def test_reproduction_that_cannot_be_read_is_refused(held, words):

@@ -12,6 +12,8 @@ from charter.formats.spelling import suggest
 
 _TEXTS = ("help", "template", "file")
 _LISTS = ("releases", "check")
+_PLACEHOLDERS = ("class", "name")
+"""What `file` may have in braces."""
 _NAME = re.compile(r"[a-z][a-z0-9_-]*")
 
 
@@ -60,6 +62,18 @@ def _reproduction(name: str, held: object) -> Reproduction:
     for key, parts in lists.items():
         if not isinstance(parts, list) or not all(isinstance(one, str) for one in parts):
             raise ValueError(f'{key!r} of the reproduction {name!r} is no list, as in ["a", "b"]')
+    _need_known(name, str(held["file"]))
     help, template, file = (str(held[key]).strip() for key in _TEXTS)
     releases, check = (tuple(map(str, lists[key])) for key in _LISTS)
     return Reproduction(name, help, template, file, releases, check)
+
+
+def _need_known(name: str, file: str) -> None:
+    """Raises `ValueError` for an unknown placeholder in the name of a file."""
+    for found in re.findall(r"\{([^{}]*)\}", file):
+        if found not in _PLACEHOLDERS:
+            like = suggest(found, _PLACEHOLDERS) or "it may have {class} and {name}"
+            raise ValueError(
+                f"the file of the reproduction {name!r} has the unknown placeholder"
+                f" {{{found}}}; {like}"
+            )

@@ -6,6 +6,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import date
 from pathlib import Path
 
 from charter.formats.files import read_toml
@@ -177,12 +178,20 @@ def _read_causes(value: object) -> tuple[int, ...]:
 
 def _read_search(value: object) -> tuple[str, str]:
     held = value if isinstance(value, Mapping) else {}
-    words, date = held.get("words"), held.get("date")
+    words, day = held.get("words"), held.get("date")
     if not isinstance(words, str) or not words.strip() or set(held) != {"words", "date"}:
         raise ValueError(
             "'searched' lacks the words or the date of the search for public threads, as in"
             ' searched = { words = "ClearElrRecord index", date = "2026-11-29" }'
         )
-    if not isinstance(date, str) or not _DATE.fullmatch(date):
-        raise ValueError(f"the date of 'searched' is {date!r}, and not such as \"2026-11-29\"")
-    return words.strip(), date
+    if not isinstance(day, str) or not _is_date(day):
+        raise ValueError(f"the date of 'searched' is {day!r}, and not such as \"2026-11-29\"")
+    return words.strip(), day
+
+
+def _is_date(text: str) -> bool:
+    """Whether a text is a day of the calendar, as in "2026-11-29"."""
+    try:
+        return bool(_DATE.fullmatch(text) and date.fromisoformat(text))
+    except ValueError:
+        return False
