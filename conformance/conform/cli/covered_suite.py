@@ -4,7 +4,7 @@ small suite with a state cover."""
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from charter import api
@@ -18,24 +18,34 @@ from conform.runs.conclusion import Finished
 from conform.runs.extent import read_extent
 
 
-def make_covered(
-    path: Path, model: api.Model, about: tuple[Target, str], tell: Callable[[str, str], None]
-) -> str:
-    """The folder of the suite for a target and its release; "" if its charter has no state cover:
-    the generated suite is all then. `tell` is called with what is covered. Raises
-    `ConformError`s."""
-    target, release = about
-    if not api.has_cover(model, target.component):
-        return ""
-    variant = target.variant(release_of(target, release))
-    wanted = api.SuiteRequest(path, variant, target.component, "cover")
-    try:
-        with tasks("cover") as progress:
-            made = api.make_suite(wanted, progress)
-    except api.Unreadable as error:
-        raise ConformError(str(error)) from None
-    tell("cover", f"{target.component}: {made.cover}")
-    return str(made.folder) if made.manifest.counts.get(COVER_STATES) else ""
+@dataclass(slots=True)
+class CoveredSuites:
+    """The suites with a state cover that one `conform test` made, by charter, variant and
+    component. `tell` is called with what each covers."""
+
+    tell: Callable[[str, str], None]
+    made: dict[tuple[Path, str, str], str] = field(default_factory=dict)
+
+    def open_suite(self, path: Path, model: api.Model, about: tuple[Target, str]) -> str:
+        """The folder of the suite for a target and its release; "" if its charter has no state
+        cover: the generated suite is all then. Raises `ConformError`s."""
+        target, release = about
+        if not api.has_cover(model, target.component):
+            return ""
+        key = path, target.variant(release_of(target, release)), target.component
+        if key not in self.made:
+            self.made[key] = self._make(*key)
+        return self.made[key]
+
+    def _make(self, path: Path, variant: str, component: str) -> str:
+        try:
+            with tasks("cover") as progress:
+                wanted = api.SuiteRequest(path, variant, component, "cover")
+                made = api.make_suite(wanted, progress)
+        except api.Unreadable as error:
+            raise ConformError(str(error)) from None
+        self.tell("cover", f"{component}: {made.cover}")
+        return str(made.folder) if made.manifest.counts.get(COVER_STATES) else ""
 
 
 def is_of_run(generated: Manifest, run: RunDescription) -> bool:

@@ -106,3 +106,13 @@ def test_a_cover_of_edited_scenarios_is_not_called_the_one_of_the_charter(confor
     _, out, _ = conform(*run, "build/edited", "--suite", cover)
     assert "a small suite that no `conform generate` made" in out.splitlines()[-1]
     assert "cover" not in out.splitlines()[-1]
+
+
+def test_a_cover_is_made_once_for_all_targets_of_a_charter(conform, project):
+    add_adapter(project, "one", EVERY)
+    add_adapter(project, "two", EVERY)
+    code, out, _ = conform("test")
+    assert (code, out.count("of the 9 states of tiny")) == (0, 1)
+    runs = sorted((project / "build" / "runs").glob("*/summary.json"))
+    covered = [json.loads(one.read_text(encoding="utf-8"))["state_cover"] for one in runs]
+    assert covered == [True, True]

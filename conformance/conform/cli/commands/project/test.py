@@ -28,7 +28,7 @@ from conform.cli.commands.compiler.vectors import (
     not_explored,
     too_large,
 )
-from conform.cli.covered_suite import is_of_run, make_covered, name_suite
+from conform.cli.covered_suite import CoveredSuites, is_of_run, name_suite
 from conform.cli.larger_suites import tell_larger
 from conform.cli.main import suggest
 from conform.cli.output.charters import Errors, check_charter, diagnostics_json, tally
@@ -309,7 +309,7 @@ def _judge(
     _generate(project, models, judged, tested)
     for path, component in judged:
         _obligations(project, path, (models[path], component), tested)
-    finished: list[Finished] = []
+    finished, covers = list[Finished](), CoveredSuites(tested.tell)
     for path, target in pairs:
         given = select_declared(tested.parameters, target)
         folder = Path(near(str(target.folder)))
@@ -322,7 +322,7 @@ def _judge(
         options = RunOptions(
             target=str(target.folder),
             release=release,
-            suite=make_covered(path, models[path], (target, release), tested.tell),
+            suite=covers.open_suite(path, models[path], (target, release)),
             baseline=_baseline(project, target),
             go_on=tested.go_on,
             walks=choose_walks(models[path], target.component, tested),
