@@ -147,6 +147,9 @@ INSTANCES: Mapping[str, tuple[Mapping[str, str], Mapping[str, int], str]] = {
         {"largest_min_isr": 2},
         "heartbeat failover balance_leaders",
     ),
+    "shutdown_among_records": (
+        {"Broker": "b1 b2 b3", "Topic": "t1"}, {"largest_min_isr": 2}, "heartbeat set_min_isr"
+    ),
     "tiny_configuration": (
         {"Broker": "b1 b2 b3", "Topic": "t1"},
         {"largest_min_isr": 2},
@@ -184,6 +187,7 @@ PRELUDES: Mapping[str, str] = {
     "tiny_reassignment": "0 1 2 3 4 5 6 8",
     "tiny_proposals": "0 1 2 3 6 9 8",
     "tiny_shutdown": "0 1 2 3 4 5 6 8",
+    "shutdown_among_records": "0 1 2 3 4 5 6 8",
     "tiny_configuration": "0 1 2 3 4 5 6 8",
     "tiny_both_topics": "0 1 2 3 6 8 10",
     "upgraded": "0 1 2 3 6 8",

@@ -6,9 +6,10 @@ from pathlib import Path
 
 import pyarrow.dataset as ds
 import pytest
+from tests.support.suites import write_suite
 
 from charter.formats.canonical import Json
-from charter.formats.suite import read_lines
+from charter.formats.suite import read_lines, read_manifest
 from charter.formats.vector import Vector
 from conform.cli.main import main
 from conform.judging.model import load
@@ -111,6 +112,24 @@ def test_what_was_reported_shows_in_the_releases_that_have_it(release: str, tmp_
     asked = {title(vector): vector.id for vector in read_lines(suite / "vectors.jsonl")}
     for name, entries in REPORTED[release].items():
         assert found.get(asked[name], set()) == entries, name
+
+
+@pytest.mark.slow
+@pytest.mark.network
+def test_walks_find_what_was_reported_when_the_suite_lacks_its_scenario(tmp_path: Path) -> None:
+    """KAFKA-14292 in 3.3.1: a broker waits although all others know that it leads no more. No
+    vector that is left shows it."""
+    whole = SUITES / "controller_pre_kip_966"
+    kept = [each for each in read_lines(whole / "vectors.jsonl") if title(each) != "K-E1"]
+    write_suite(tmp_path / "suite", kept, read_manifest(whole))
+    walks = ("--walks", "512", "--steps", "30", "--instance", "shutdown_among_records")
+    out = tmp_path / "run"
+    judge("3.3.1", out, "--no-shrink", *walks, suite=tmp_path / "suite")
+    rows = ds.dataset(out / "deviations", partitioning="hive").to_table().to_pylist()
+    shown = [row for row in rows if row["entry"] == "shutdown_offset_moves_on"]
+    assert shown
+    assert not {row["id"] for row in shown} & {each.id for each in kept}
+    assert all('"branch":"heartbeat/shuts_down"' in row["expected"] for row in shown)
 
 
 def title(vector: Vector) -> str:
