@@ -10,7 +10,6 @@ from tests.support.assumed import FOLLOWER, break_network, drop_assumptions, loa
 from tests.support.engines import both, counts, natively, verdicts
 from tests.support.tla import tlc
 
-from charter import api
 from charter.analysis.environment import list_offered
 from charter.core import nodes as n
 from charter.diagnostics import Source
@@ -149,43 +148,3 @@ def test_random_walks_keep_to_assumptions(
     assert main(walk) == 0
     shown = capsys.readouterr().out
     assert "up(by: 1)" in shown and "up(by: 2)" not in shown
-
-
-TWO = """
-protocol two
-sort Key
-union Reply { refused, found(n: int 0..3) }
-component store {
-  state held: map Key -> option int 0..3 = [k in Key: none]
-  operation put(key: Key, n: int 0..3) -> Reply {
-    branch taken when known: some k in Key: held[k] == present(n) reply refused
-    branch made {
-      held' = held with [key: present(n)]
-      reply found(n)
-    }
-  }
-  operation ask(n: int 0..3, m: int 0..3) -> Reply {
-    assume read: forall k, present(p) in held: p != n or m <= p
-    let at = { k in Key if held[k] is present(p) and p == n }
-    let one = if at == {} then none else held[the k in at: true]
-    branch absent when found: one == none reply refused
-    let p = value(one)
-    let key = the k in at: true
-    branch there {
-      held' = held with [key: present(p)]
-      reply found(p)
-    }
-  }
-}
-witness both of store: forall k in Key: held[k] != none
-instance tiny of store { Key = {k1, k2} }
-"""
-
-
-def test_a_name_that_an_assumption_binds_is_no_later_let(tmp_path: Path) -> None:
-    charter = tmp_path / "two.charter"
-    charter.write_text(TWO, encoding="utf-8")
-    model = api.load(charter)
-    found, reference = both(model, instance_of(model, "tiny"))
-    assert counts(found) == counts(reference)
-    assert verdicts(found) == verdicts(reference)

@@ -132,12 +132,9 @@ class BodyPrinter:
         """All branches, and the end of the function."""
         code, group = self.code, 0
         done, guards = code.label(), Guards(self.expr, self.unit.trail)
-        known = dict(self.expr.names)
         for assumed in operation.assumes:
             truth = self.expr.truth(assumed.condition)
             self.expr.demand(truth, describe_broken(operation, assumed), assumed.span)
-            # What a quantifier binds may have the name of a later `let`.
-            self.expr.names = dict(known)
         for branch in operation.branches:
             if group and branch.group != group:
                 on = code.label()

@@ -31,6 +31,9 @@ from charter.explore.native.emit.values import (
 from charter.explore.native.memory.layout import CannotCompile, Layout, mask_type
 from charter.explore.native.memory.machine_context import ERROR, FATAL
 
+_BINDERS = (n.Let, n.MapNew, n.Quantified, n.Comprehend)
+"""Expressions that bind a name."""
+
 
 @dataclass(slots=True)
 class Expr:
@@ -81,10 +84,15 @@ class Expr:
 
     def value(self, e: s.Expr) -> Held:
         """The value of `e`. Raises CannotCompile with the place of the innermost part at fault."""
+        outer = self.names
+        if isinstance(e, _BINDERS):  # the name ends with `e`: a later `let` may have the same one
+            self.names = dict(outer)
         try:
             return self._value(e)
         except CannotCompile as problem:
             raise problem.at(e.span) from None
+        finally:
+            self.names = outer
 
     def _value(self, e: s.Expr) -> Held:
         if s.is_connective(e):
