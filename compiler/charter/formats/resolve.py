@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from charter.formats.canonical import Json
@@ -160,6 +160,18 @@ def leave_out(arguments: Sequence[Json], start: int, size: int) -> list[Json] | 
         ]
     except _ReadsReply:
         return None
+
+
+def leave_out_calls(
+    calls: Sequence[Mapping[str, Json]], start: int, size: int
+) -> list[Json] | None:
+    """The operations of a question without `size` of them after the first `start`, with the
+    arguments of `leave_out`; None if something refers to the reply of one."""
+    kept = leave_out([call["args"] for call in calls], start, size)
+    if kept is None:
+        return None
+    rest = (*calls[:start], *calls[start + size :])
+    return [{**call, "args": args} for call, args in zip(rest, kept, strict=True)]
 
 
 def _shift(value: Json, start: int, size: int) -> Json:

@@ -16,7 +16,7 @@ from charter.formats import canonical
 from charter.formats.canonical import Json
 from charter.formats.opaque import OpaqueTypes
 from charter.formats.reading import mapping, own_calls, own_number, own_object
-from charter.formats.resolve import leave_out
+from charter.formats.resolve import leave_out_calls
 from charter.formats.run import RunFinding, ShrunkQuestion
 from charter.formats.vector import SOLVER
 from charter.formats.verdict import Deviation, Kind
@@ -232,10 +232,9 @@ def _smaller(question: Question, lowest: Mapping[str, int]) -> Iterator[Question
     size = len(calls) // 2
     while size:
         for start in range(len(calls) - size, -1, -1):
-            kept = leave_out([call["args"] for call in calls], start, size)
+            kept = leave_out_calls(calls, start, size)
             if kept is not None:
-                rest = zip((*calls[:start], *calls[start + size :]), kept, strict=True)
-                yield {**question, "operations": [{**call, "args": args} for call, args in rest]}
+                yield {**question, "operations": kept}
         size = min(size - 1, size // 2) if size > 1 else 0
     if question["given"] is not None:
         # Elements and constants may be in its types and in `always` properties that the judge does

@@ -12,7 +12,7 @@ from charter.formats.adapter import is_fault
 from charter.formats.canonical import Json
 from charter.formats.opaque import OpaqueTypes
 from charter.formats.reading import own_calls, own_list, own_number, own_object
-from charter.formats.resolve import History, Unresolved, is_reference, leave_out, look_up
+from charter.formats.resolve import History, Unresolved, is_reference, leave_out_calls, look_up
 from charter.formats.verdict import Verdict
 from conform.adapters.base import AdapterStart
 from conform.console.terminal import plural
@@ -124,14 +124,12 @@ class CaseRunner:
 
 def without(question: Question, gone: Sequence[int]) -> Question | None:
     """A question without some operations, by number; None if a later one needs their reply."""
-    calls = own_calls(question)
     for number in sorted(gone, reverse=True):
-        args = leave_out([call["args"] for call in calls], number - 1, 1)
-        if args is None:
+        kept = leave_out_calls(own_calls(question), number - 1, 1)
+        if kept is None:
             return None
-        rest = (*calls[: number - 1], *calls[number:])
-        calls = [{**call, "args": one} for call, one in zip(rest, args, strict=True)]
-    return {**question, "operations": [*calls]}
+        question = {**question, "operations": kept}
+    return question
 
 
 def list_findings(verdict: Verdict, sorts: Mapping[str, Json]) -> Iterator[str]:
