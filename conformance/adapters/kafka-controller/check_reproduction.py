@@ -1,7 +1,7 @@
 """Builds and runs a reproduction of a finding, and prints what each of its cases said.
 
 A test in the environment of Kafka's own tests needs the test jars of the release, which
-`prepare.py` fetches; any other file has a `main` and needs the jars of the adapter alone. Prints
+`prepare.py` fetches; any other file has a `main` and needs the jars of the release alone. Prints
 one JSON object: the message of each case ("" if it passed), or `{"error": ...}` with exit code 2.
 """
 
@@ -19,6 +19,7 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 CASES = {"fails()": "shows", "passesWithoutItsCause()": "left_out"}
+MAIN_CASES = {"allOperations": "shows", "withoutItsCause": "left_out"}
 _LAUNCHER = "org.junit.platform.console.ConsoleLauncher"
 _JUNIT = "import org.junit.jupiter"
 _SECONDS = 600.0
@@ -33,16 +34,16 @@ class CannotCheck(Exception):
 def check(release: str, cache: Path, source: Path) -> dict[str, str]:
     """What each case of a Java file says on a release. Raises `CannotCheck`."""
     is_test = _JUNIT in source.read_text(encoding="utf-8")
-    classpath = _prepare(release, cache, ["--tests"] if is_test else [])
+    classpath = _prepare(release, cache, "--tests" if is_test else "--jars")
     with tempfile.TemporaryDirectory() as made:
         _compile(source, classpath, Path(made))
         run = _run_tests if is_test else _run_main
         return run(f"org.apache.kafka.controller.{source.stem}", classpath, Path(made))
 
 
-def _prepare(release: str, cache: Path, options: Sequence[str]) -> str:
+def _prepare(release: str, cache: Path, which: str) -> str:
     """The class path for a release."""
-    command = [sys.executable, str(Path(__file__).with_name("prepare.py")), *options]
+    command = [sys.executable, str(Path(__file__).with_name("prepare.py")), which]
     done = _run([*command, "--release", release, "--cache", str(cache)], stderr=None)
     said = json.loads(done.stdout)
     if "error" in said:
@@ -83,14 +84,17 @@ def _message(case: ElementTree.Element) -> str:
 
 
 def _run_main(name: str, classpath: str, made: Path) -> dict[str, str]:
-    """Runs a program whose last line is a JSON object of messages."""
+    """Runs a program that prints a line for each case: that it passes, or with which words it
+    fails."""
     done = _run([*_java(classpath, made), name])
-    lines = done.stdout.strip().splitlines()
-    try:
-        found = json.loads(lines[-1])
-        return {case: str(found[case]) for case in CASES.values()}
-    except (IndexError, KeyError, TypeError, ValueError):
-        raise CannotCheck(f"{name} did not run: {done.stdout.strip()[-_LENGTH_MAX:]}") from None
+    found = {}
+    for line in done.stdout.splitlines():
+        case, _, said = line.partition(": ")
+        if case in MAIN_CASES:
+            found[MAIN_CASES[case]] = "" if said == "passes" else said
+    if not {*MAIN_CASES.values()} <= found.keys():
+        raise CannotCheck(f"{name} did not run: {done.stdout.strip()[-_LENGTH_MAX:]}")
+    return found
 
 
 def _java(classpath: str, made: Path) -> list[str]:

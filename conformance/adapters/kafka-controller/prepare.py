@@ -59,6 +59,11 @@ def prepare_tests(release: str, cache: Path, say: Say) -> Mapping[str, str]:
     return {"classpath": str(_jars(release, cache.resolve(), say, tests=True) / "*")}
 
 
+def prepare_jars(release: str, cache: Path, say: Say) -> Mapping[str, str]:
+    """The class path of a release by itself, without the adapter. Raises `CannotPrepare`."""
+    return {"classpath": str(_jars(release, cache.resolve(), say) / "*")}
+
+
 def _jars(release: str, home: Path, say: Say, *, tests: bool = False) -> Path:
     """The jars of a release, or also those of its tests."""
     jars = home / ("test-jars" if tests else "jars") / release
@@ -214,8 +219,9 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument("--release", required=True)
     parser.add_argument("--cache", required=True, type=Path)
     parser.add_argument("--tests", action="store_true", help="for Kafka's own tests")
+    parser.add_argument("--jars", action="store_true", help="without the adapter")
     options = parser.parse_args(arguments)
-    make = prepare_tests if options.tests else prepare
+    make = prepare_tests if options.tests else prepare_jars if options.jars else prepare
     try:
         fields = make(options.release, options.cache, tell)
     except CannotPrepare as error:

@@ -28,7 +28,8 @@ class BadTemplate(ConformError):
 @dataclass(frozen=True, slots=True)
 class ReproducedFinding:
     """A finding with the two ways through that show it. `reviewed`: what a person has written, if
-    anybody has; `says` is the sentence with which the first one fails."""
+    anybody has; `says` is the sentence with which the first one fails. On a release that does not
+    show it, `shown_by` is the one that does: then both pass."""
 
     name: str
     says: str
@@ -38,6 +39,7 @@ class ReproducedFinding:
     shows: ReproducedCase
     left_out: ReproducedCase
     reviewed: ReviewedFinding | None = None
+    shown_by: str = ""
 
     @property
     def class_name(self) -> str:

@@ -207,7 +207,7 @@ def element_sorts(sorts: Mapping[str, Mapping[str, int]]) -> dict[str, str]:
 
 def list_expected_branches(deviation: Deviation) -> list[str]:
     """All branches that the charter allows instead of a deviation."""
-    return sorted({allowed.branch for allowed in _list_expected(deviation)})
+    return sorted({allowed.branch for allowed in list_expected(deviation)})
 
 
 def differing_paths(deviation: Deviation) -> list[str]:
@@ -217,11 +217,11 @@ def differing_paths(deviation: Deviation) -> list[str]:
         return list(image_paths(observed["observation"], observed["image"]))
     reply = observed["reply"]
     seen = RelabelledStep(reply, observed["observation"], is_fault(reply))
-    closest = nearest(_list_expected(deviation), seen)
+    closest = nearest(list_expected(deviation), seen)
     return list(differing(closest, seen)) if closest else []
 
 
-def _list_expected(deviation: Deviation) -> list[Allowed]:
+def list_expected(deviation: Deviation) -> list[Allowed]:
     return [
         Allowed(str(item["branch"]), item["reply"], item["observation"])
         for item in map(own_object, own_list(deviation.expected))

@@ -107,6 +107,38 @@ def test_case_that_is_not_as_it_should_be_is_said(conform, leaving, shows, left_
     assert code == 1 and words in said
 
 
+def change(path, *changes):
+    """Replace parts of a file, each of which it has."""
+    text = path.read_text()
+    for old, new in changes:
+        assert old in text
+        text = text.replace(old, new)
+    path.write_text(text)
+
+
+def test_release_that_mended_a_finding_passes_both_cases(conform, leaving, tmp_path):
+    folder = leaving[0]
+    change(
+        folder / "adapter.toml",
+        ("sources = []", 'sources = []\nreleases = ["1.0", "2.0"]\ndefault_release = "2.0"'),
+        ("fakes.fake', 'keeps_leader']", "fakes.mended', '{release}']"),
+    )  # fmt: skip
+    entry = 'entry leader_stays known_defect for "".."1.0" cites silent because "it" { }'
+    change(folder / "overlay.charter", ("{ }", f"{{ {entry} }}"))
+    code, said, error = conform("reproduce", "leader_stays", *leaving[1], "--check")
+    assert code == 0, error
+    assert said.startswith("leader_stays shows on fake-keeps_leader 1.0 after 3 operations")
+    given = (*leaving[1], "--release", "2.0", "--check")
+    code, said, error = conform("reproduce", "leader_stays", *given)
+    assert code == 1, error
+    assert "shows: it fails, and should pass on 2.0" in said
+    write_check(folder, "", "")
+    code, said, _ = conform("reproduce", "leader_stays", *given)
+    assert code == 0 and "does not show, as on 1.0, on fake-keeps_leader 2.0" in said
+    assert "built and run: passes, and passes without its cause" in said
+    assert "leader null null" in (tmp_path / "out" / "LeaderStays.txt").read_text()
+
+
 def test_finding_of_a_run_needs_no_file(conform, leaving, tmp_path):
     overlay = leaving[0] / "adapter.toml"
     overlay.write_text(overlay.read_text().replace('overlay = "known"\n', ""))

@@ -42,7 +42,8 @@ class KeptValue:
 @dataclass(frozen=True, slots=True)
 class CaseStep:
     """An operation with its arguments. A reference has the key `now` if its value is still there
-    before the operation, and else `kept`, the name under which an earlier step noted it."""
+    before the operation, and else `kept`, the name under which an earlier step noted it. `reply` is
+    None if nothing is compared with it."""
 
     number: int
     operation: str

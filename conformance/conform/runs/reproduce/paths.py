@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 import orjson
@@ -11,25 +11,40 @@ from charter.formats.canonical import Json
 from charter.formats.findings.reviewed import ReviewedFinding
 from charter.formats.reading import own_calls
 from charter.formats.run import RunFinding
+from charter.formats.target import Target
 from conform.console.errors import BadSuite
 from conform.judging.verdict import VectorItem
 from conform.runs.asked_vectors import AskedVectors
 from conform.runs.reproduce.case import CannotReproduce, Question
-from conform.suites.cache import Suite
+from conform.runs.select import suite_for
+from conform.suites.cache import Suite, open_suite
 
 
 @dataclass(frozen=True, slots=True)
 class FindingPath:
     """The operations that lead to a finding, the last of which shows it; `causes` are the numbers
-    of those without which it does not happen, none if nobody has named them."""
+    of those without which it does not happen, none if nobody has named them. `says` is one sentence
+    about it."""
 
     question: Question
+    says: str
     causes: tuple[int, ...] = ()
 
 
-def path_of(suite: Suite, finding: ReviewedFinding) -> FindingPath:
-    """The path that a person has named. Raises `CannotReproduce`."""
-    found = [item for item in _items(suite) if _title(item) == finding.path]
+def open_suites(chosen: Target) -> tuple[Suite, ...]:
+    """The generated suites of a target, one for each variant that its releases are judged against.
+    Raises `ConformError`."""
+    of_variants = {chosen.variant(release): release for release in chosen.releases}
+    return tuple(open_suite(suite_for(chosen, one), 1) for one in [*of_variants.values()] or [""])
+
+
+def path_of(suites: Iterable[Suite], finding: ReviewedFinding) -> FindingPath:
+    """The path that a person has named, from the first suite that has it: the operations are the
+    same for each variant. Raises `CannotReproduce`."""
+    for suite in suites:
+        found = [item for item in _items(suite) if _title(item) == finding.path]
+        if found:
+            break
     if len(found) != 1:
         count = "no vector" if not found else f"{len(found)} vectors"
         raise CannotReproduce(
@@ -37,16 +52,16 @@ def path_of(suite: Suite, finding: ReviewedFinding) -> FindingPath:
             f" file of {finding.name} names as its path; `conform keep` writes a question that"
             " failed next to the charter, and `conform generate` brings it into the suite"
         )
-    return FindingPath(orjson.loads(found[0].question), finding.causes)
+    return FindingPath(orjson.loads(found[0].question), finding.says, finding.causes)
 
 
 def path_in_run(vectors: AskedVectors, finding: RunFinding) -> FindingPath:
     """The smallest path that a run has seen. Raises `BadSuite`."""
     if finding.shrunk is not None:
-        return FindingPath(dict(finding.shrunk.question))
+        return FindingPath(dict(finding.shrunk.question), finding.sentence)
     question: Question = orjson.loads(vectors.find(finding.vector).question)
     calls: list[Json] = [*own_calls(question)[: finding.step]]
-    return FindingPath({**question, "operations": calls})
+    return FindingPath({**question, "operations": calls}, finding.sentence)
 
 
 def has_path(suite: Suite, title: str) -> bool:

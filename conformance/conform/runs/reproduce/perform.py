@@ -13,7 +13,7 @@ from charter.formats.canonical import Json
 from charter.formats.opaque import OpaqueTypes
 from charter.formats.reading import own_calls, own_list, own_number, own_object
 from charter.formats.resolve import History, Unresolved, is_reference, leave_out_calls, look_up
-from charter.formats.verdict import Verdict
+from charter.formats.verdict import Deviation, Verdict
 from conform.adapters.base import AdapterStart
 from conform.console.terminal import plural
 from conform.judging.answer import CannotAnswer
@@ -34,7 +34,7 @@ from conform.runs.reproduce.case import (
     Question,
     ReproducedCase,
 )
-from conform.storage.tables import cause_of
+from conform.storage.tables import cause_of, list_expected
 from conform.suites.cache import Suite
 
 
@@ -60,7 +60,7 @@ class CaseRunner:
             raise CannotReproduce(
                 f"the path of {name} begins in a given state, which nobody may reach"
             )
-        shows = self._perform(question, SHOWS)
+        shows = self._perform(question, _WantedCase(SHOWS, name))
         if name not in shows.entries or not shows.differs:
             others = ", ".join(sorted(shows.entries)) or "nothing"
             raise CannotReproduce(
@@ -71,6 +71,32 @@ class CaseRunner:
         case, gone = self._leave_out(question, name, shows, causes)
         calls = tuple(shows.steps[number - 1].call for number in gone)
         return shows, replace(case, gone=calls)
+
+    def pass_instead(
+        self, question: Question, name: str, causes: Sequence[int], checks: Sequence[CaseCheck]
+    ) -> tuple[ReproducedCase, ReproducedCase]:
+        """The two cases on a release that does not show a finding: the places that differ where it
+        shows are compared. Raises `CannotReproduce`."""
+        rest = without(question, causes) or question
+        try:
+            shows = self._perform(question, _WantedCase(SHOWS, name, checks))
+            left_out = self._perform(rest, _WantedCase(LEFT_OUT, name, checks))
+        except CannotAnswer as error:
+            raise CannotReproduce(
+                f"{self._implementation} has not all that the path of {name} needs ({error}); name"
+                " another release"
+            ) from None
+        if not shows.checks:
+            raise CannotReproduce(
+                f"{self._implementation} has nothing of what {name} changes; name another release"
+            )
+        if shows.differs or left_out.differs:
+            raise CannotReproduce(
+                f"{name} is not known for {self._implementation}, but what it changes is not as"
+                " expected there; name another release"
+            )
+        calls = tuple(shows.steps[number - 1].call for number in causes)
+        return shows, replace(left_out, gone=calls)
 
     def _leave_out(
         self, question: Question, name: str, shows: ReproducedCase, causes: Sequence[int]
@@ -84,7 +110,7 @@ class CaseRunner:
             )
         for gone in (causes,) if causes else [(number,) for number in range(last - 1, 0, -1)]:
             rest = without(question, gone)
-            case = self._try(rest, shows) if rest is not None else None
+            case = self._try(rest, name, shows) if rest is not None else None
             if case is not None and name not in case.entries and not case.differs:
                 return case, gone
         named = f"operation {', '.join(map(str, causes))}" if causes else "any one operation"
@@ -93,18 +119,15 @@ class CaseRunner:
             " other operations as its causes"
         )
 
-    def _try(self, question: Question, shows: ReproducedCase) -> ReproducedCase | None:
+    def _try(self, question: Question, name: str, shows: ReproducedCase) -> ReproducedCase | None:
         """The case of a shorter question; None if it has no answer."""
         try:
-            return self._perform(question, LEFT_OUT, shows.checks)
+            return self._perform(question, _WantedCase(LEFT_OUT, name, shows.checks))
         except CannotAnswer:
             return None
 
-    def _perform(
-        self, question: Question, name: str, compared: Sequence[CaseCheck] = ()
-    ) -> ReproducedCase:
-        """Perform a question. In the last step the places of `compared` count, or all that differ.
-        Raises `CannotAnswer`."""
+    def _perform(self, question: Question, case: _WantedCase) -> ReproducedCase:
+        """Perform a question. Raises `CannotAnswer`."""
         manifest = self.suite.manifest
         opaque = OpaqueTypes.of(manifest.read_types())
         item = answer_question(load(manifest.models.charter), question, opaque)
@@ -116,10 +139,52 @@ class CaseRunner:
                 f"{self._implementation} performs {len(replayed.steps) - 1} of"
                 f" {plural(len(calls), 'operation')} alone ({why}); another path is needed"
             )
-        checks = compare_last(orjson.loads(item.answer), replayed.steps[-1], compared)
-        entries = frozenset(list_findings(verdict, own_object(question["sorts"])))
+        last = replayed.steps[-1]
+        seen = RelabelledStep(last.reply, last.observation, is_fault(last.reply))
+        sorts = own_object(question["sorts"])
+        allowed = _allow_last(orjson.loads(item.answer), verdict, case.finding, sorts)
+        checks = compare_last(allowed or [Allowed("", last.reply, last.observation)], seen, case)
+        entries = frozenset(list_findings(verdict.deviations, sorts))
         steps = _keep_values(_steps(calls, replayed.steps, checks))
-        return ReproducedCase(name, steps, checks, entries)
+        return ReproducedCase(case.name, steps, checks, entries)
+
+
+@dataclass(frozen=True, slots=True)
+class _WantedCase:
+    """A way through to perform: its name, the finding, and the places that are compared (none: all
+    that differ)."""
+
+    name: str
+    finding: str
+    compared: Sequence[CaseCheck] = ()
+
+
+def _allow_last(
+    answer: AnswerJson, verdict: Verdict, finding: str, sorts: Mapping[str, Json]
+) -> list[Allowed]:
+    """What is right after the last operation of a question, empty if it is what was observed. Where
+    the last step shows the finding, or other deviations alone are before it, that is what the
+    charter allows in the state that was observed before it: others of its differences are no part
+    of the finding."""
+    last = len(answer["steps"]) - 1
+    for deviation in verdict.deviations:
+        if deviation.step == last and finding in list_findings([deviation], sorts):
+            return list_expected(deviation)
+    shown = {*list_findings(verdict.deviations, sorts)}
+    if shown and finding not in shown and all(one.entries for one in verdict.deviations):
+        return []
+    return _allow_from_start(answer)
+
+
+def _allow_from_start(answer: AnswerJson) -> list[Allowed]:
+    return [
+        Allowed(
+            node["branch"],
+            answer["replies"][node["reply"]] if node["reply"] >= 0 else None,
+            answer["observations"][node["observation"]],
+        )
+        for node in answer["steps"][-1]
+    ]
 
 
 def without(question: Question, gone: Sequence[int]) -> Question | None:
@@ -132,36 +197,29 @@ def without(question: Question, gone: Sequence[int]) -> Question | None:
     return question
 
 
-def list_findings(verdict: Verdict, sorts: Mapping[str, Json]) -> Iterator[str]:
-    """The ids of the findings that a vector shows."""
+def list_findings(deviations: Iterable[Deviation], sorts: Mapping[str, Json]) -> Iterator[str]:
+    """The ids of the findings that deviations show."""
     held = cast("Mapping[str, Mapping[str, int]]", sorts)
-    for deviation in verdict.deviations:
+    for deviation in deviations:
         yield from deviation.entries
         yield finding_id(" ".join(deviation.entries), cause_of(deviation, held))
 
 
 def compare_last(
-    answer: AnswerJson, last: Shown, compared: Sequence[CaseCheck]
+    allowed: Sequence[Allowed], seen: RelabelledStep, case: _WantedCase
 ) -> tuple[CaseCheck, ...]:
-    """What was expected and observed in the last step, in the places of `compared`, or else where
-    they differ. Labels of opaque values are left out."""
-    allowed = [
-        Allowed(
-            node["branch"],
-            answer["replies"][node["reply"]] if node["reply"] >= 0 else None,
-            answer["observations"][node["observation"]],
-        )
-        for node in answer["steps"][-1]
-    ]
-    seen = RelabelledStep(last.reply, last.observation, is_fault(last.reply))
+    """What was expected and observed in the last step, in the places of a case, or else where they
+    differ. Labels of opaque values are left out."""
     best = nearest(allowed, seen)
     assert best is not None
     wanted: dict[str, Json] = {"reply": best.reply, "state": best.observation}
-    found: dict[str, Json] = {"reply": last.reply, "state": last.observation}
+    found: dict[str, Json] = {"reply": seen.reply, "state": seen.observation}
+    compared = case.compared
     if compared:
         places = [".".join(("reply" if one.is_reply else "state", *one.path)) for one in compared]
         places = [place.rstrip(".") for place in places]
-    elif seen.fault or _case(best.reply) != _case(last.reply):
+        places = [place for place in places if _has_place(wanted, place)]
+    elif seen.fault or _case(best.reply) != _case(seen.reply):
         places = ["reply"]
     else:
         # A reply that differs in a detail alone follows from the state.
@@ -169,6 +227,15 @@ def compare_last(
         places = places or [*paths(wanted["reply"], found["reply"], "reply")]
     checks = [_check(place, value_at(wanted, place), value_at(found, place)) for place in places]
     return tuple(one for one in checks if one.is_reply or not _has_label(one))
+
+
+def _has_place(value: Json, path: str) -> bool:
+    """Whether a value has a place: a variant of the charter may lack a variable."""
+    for part in path.split("."):
+        if not isinstance(value, dict) or part not in value:
+            return False
+        value = value[part]
+    return True
 
 
 def _check(place: str, expected: Json, observed: Json) -> CaseCheck:
@@ -188,7 +255,8 @@ def _has_label(check: CaseCheck) -> bool:
 def _steps(
     calls: Sequence[Mapping[str, Json]], shown: Sequence[Shown], checks: Sequence[CaseCheck]
 ) -> Iterator[CaseStep]:
-    """The operations, each with its reply; the last one with that which is expected."""
+    """The operations, each with its reply; the last one with that which is expected, None if its
+    reply is not compared."""
     observed = [step.observation for step in shown]
     replies = [step.reply for step in shown]
     for number, call in enumerate(calls, 1):
@@ -197,7 +265,7 @@ def _steps(
         used = own_object(_use(args, number, history))
         reply = replies[number]
         if number == len(calls):
-            reply = next((one.expected for one in checks if one.is_reply and not one.path), reply)
+            reply = next((one.expected for one in checks if one.is_reply and not one.path), None)
         operation = str(call["operation"])
         yield CaseStep(number, operation, used, call_text(operation, args), reply)
 

@@ -18,10 +18,9 @@ from conform.console.terminal import columns, out, out_json, plural
 from conform.judging.model import sections_of, use_folders
 from conform.reports.sections import EntrySection, read_sections
 from conform.reports.wording import releases
-from conform.runs.reproduce.paths import has_path
+from conform.runs.reproduce.paths import has_path, open_suites
 from conform.runs.reproduce.written import read_written
-from conform.runs.select import suite_for
-from conform.suites.cache import Suite, open_suite
+from conform.suites.cache import Suite
 
 EXAMPLES = """examples:
   conform findings
@@ -118,12 +117,6 @@ def refuse_unknown(project: Project, written: Reviewed, known: Sequence[Target])
             )
 
 
-def list_variants(chosen: Target) -> tuple[str, ...]:
-    """A release for each variant that releases of a target are judged against; "" without any."""
-    found = {chosen.variant(release): release for release in chosen.releases}
-    return tuple(found.values()) or ("",)
-
-
 def read_entries(chosen: Target, suite: Suite) -> dict[str, EntrySection]:
     """The entries of a target's overlay in the variant of a suite. Raises `ConformError`."""
     module = suite.manifest.models.charter
@@ -138,7 +131,7 @@ def read_entries(chosen: Target, suite: Suite) -> dict[str, EntrySection]:
 def list_findings(chosen: Target, written: Mapping[str, ReviewedFinding]) -> list[ListedFinding]:
     """The entries of a target's overlay with what is written about them, the gravest first."""
     entries: dict[str, EntrySection] = {}
-    suites = [open_suite(suite_for(chosen, one), 1) for one in list_variants(chosen)]
+    suites = open_suites(chosen)
     for suite in suites:
         entries |= read_entries(chosen, suite)
     found = [ListedFinding(name, one, written.get(name)) for name, one in entries.items()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from charter.formats.canonical import Json
@@ -11,11 +11,12 @@ from charter.formats.files import write_whole
 from charter.formats.findings.reproductions import Reproduction
 from charter.formats.findings.reviewed import ReviewedFinding
 from charter.formats.reading import own_object
+from charter.formats.releases import numbers, within
 from charter.formats.run import RunFinding
 from charter.formats.spelling import suggest
 from charter.formats.target import FILE, Target
 from conform.adapters.projects import project_here
-from conform.adapters.targets import check_reproduction
+from conform.adapters.targets import check_reproduction, release_of, target
 from conform.cli.output.overlay import releases_of
 from conform.cli.output.run_output import near
 from conform.cli.set_options import add_set, read_set
@@ -25,7 +26,7 @@ from conform.reports.reproduction import ReproducedFinding, file_name, write_rep
 from conform.runs.asked_vectors import AskedVectors
 from conform.runs.findings.findings import read_findings
 from conform.runs.reproduce.case import LEFT_OUT, SHOWS, CannotReproduce, Question, ReproducedCase
-from conform.runs.reproduce.paths import FindingPath, path_in_run, path_of
+from conform.runs.reproduce.paths import FindingPath, open_suites, path_in_run, path_of
 from conform.runs.reproduce.perform import CaseRunner
 from conform.runs.reproduce.written import read_one
 from conform.runs.select import ResolvedRun, RunSelection, resolve
@@ -42,7 +43,8 @@ any finding of a run, of which the smallest vector counts. The operations are pe
 target first. What is expected after them comes from the charter.
 
 The file has two cases. One has all operations, and fails with the sentence of the finding. The
-other one leaves its causes out, and passes. --check builds and runs both.
+other one leaves its causes out, and passes. --check builds and runs both. With a --release that the
+finding is not known for, both have to pass there: it is mended, or has not appeared yet.
 
 Exit code 0: the file is written, and with --check its cases are as they should be; 1: the finding
 does not show on this release, or a case is not as it should be; 2: an error that you can fix.
@@ -74,15 +76,23 @@ def run(arguments: argparse.Namespace) -> int:
             " help finding`), or name a run that shows it with --run"
         )
     name = arguments.target or (reviewed.target if reviewed and not arguments.run else "")
-    parameters = read_set(arguments.parameters)
-    resolved = resolve(
-        RunSelection(arguments.run, name, arguments.release, arguments.suite, parameters),
-        releases_of,
-    )
+    chosen = target(name) if name else None
+    releases = _releases(chosen, arguments) if chosen else ReproducedOn(arguments.release)
+    selection = RunSelection(
+        arguments.run, name, releases.shown_by or releases.built_for, arguments.suite,
+        read_set(arguments.parameters),
+    )  # fmt: skip
+    resolved = resolve(selection, releases_of)
     chosen = resolved.prepared.target
-    kind = choose_kind(chosen, arguments.kind, resolved.prepared.release)
-    wanted = _Wanted(arguments.finding, reviewed, arguments.run)
-    found = reproduce(resolved, wanted)
+    built_for = releases.built_for or resolved.prepared.release
+    kind = choose_kind(chosen, arguments.kind, built_for)
+    wanted = _Wanted(arguments.finding, reviewed, arguments.run, bool(arguments.suite))
+    path = _find_path(resolved, wanted)
+    found = reproduce(resolved, wanted, path)
+    if releases.shown_by:
+        found = pass_instead(
+            resolve(replace(selection, release=built_for), releases_of), found, path
+        )
     text = write_reproduction(chosen.folder, kind, found)
     place = arguments.out / file_name(kind, found)
     write_whole(place, text, CannotWrite)
@@ -97,14 +107,39 @@ def run(arguments: argparse.Namespace) -> int:
     return 1 if wrong else 0
 
 
+@dataclass(frozen=True, slots=True)
+class ReproducedOn:
+    """The release that a file is for ("": the default), and, if that does not show the finding, the
+    one that does."""
+
+    built_for: str
+    shown_by: str = ""
+
+
+def _releases(chosen: Target, arguments: argparse.Namespace) -> ReproducedOn:
+    """The releases that a finding is performed on: without a wish, one that shows it."""
+    if arguments.run or arguments.finding not in (ranges := releases_of(chosen)):
+        return ReproducedOn(arguments.release)
+    first, last = ranges[arguments.finding]
+    shown = [one for one in chosen.releases if within(one, first, last)]
+    wanted = release_of(chosen, arguments.release)
+    if not shown or within(wanted, first, last):
+        return ReproducedOn(wanted)
+    if not arguments.release:
+        return ReproducedOn(shown[-1])
+    return ReproducedOn(wanted, shown[0] if numbers(wanted) < numbers(shown[0]) else shown[-1])
+
+
 def choose_kind(chosen: Target, wanted: str, release: str) -> Reproduction:
-    """The reproduction of a target with this name, or the first. Raises `ConformError`."""
+    """The reproduction of a target with this name, or the first that works on a release. Raises
+    `ConformError`."""
     known = {one.name: one for one in chosen.reproductions}
     if not known:
         raise ConformError(
             f"{chosen.folder / FILE} lists no [reproductions.NAME]; `conform help adapter` says how"
         )
-    kind = known.get(wanted or next(iter(known)))
+    fitting = [one.name for one in known.values() if one.works_on(release)]
+    kind = known.get(wanted or [*fitting, *known][0])
     if kind is None:
         like = suggest(wanted, known)
         raise ConformError(
@@ -121,16 +156,17 @@ def choose_kind(chosen: Target, wanted: str, release: str) -> Reproduction:
 
 @dataclass(frozen=True, slots=True)
 class _Wanted:
-    """The finding to reproduce, what a person has written about it, and the run that shows it."""
+    """The finding to reproduce, what a person has written about it, and the run that shows it. If a
+    suite is `named`, only that may have the path."""
 
     name: str
     reviewed: ReviewedFinding | None
     run: str
+    named: bool
 
 
-def reproduce(resolved: ResolvedRun, wanted: _Wanted) -> ReproducedFinding:
+def reproduce(resolved: ResolvedRun, wanted: _Wanted, path: FindingPath) -> ReproducedFinding:
     """Perform a finding on its target. Raises `ConformError`."""
-    path, says = _find_path(resolved, wanted)
     question = number_elements(path.question)
     prepared = resolved.prepared
     runner = CaseRunner(prepared.start, resolved.suite, resolved.entries)
@@ -140,19 +176,34 @@ def reproduce(resolved: ResolvedRun, wanted: _Wanted) -> ReproducedFinding:
         for sort, ids in own_object(question["sorts"]).items()
     }
     return ReproducedFinding(
-        wanted.name, says, prepared.target.id, prepared.release, sorts, shows, left_out,
+        wanted.name, path.says, prepared.target.id, prepared.release, sorts, shows, left_out,
         wanted.reviewed,
     )  # fmt: skip
 
 
-def _find_path(resolved: ResolvedRun, wanted: _Wanted) -> tuple[FindingPath, str]:
-    """The operations that lead to a finding, and the sentence about it."""
-    reviewed = wanted.reviewed
-    if reviewed is not None:
-        return path_of(resolved.suite, reviewed), reviewed.says
+def pass_instead(
+    elsewhere: ResolvedRun, found: ReproducedFinding, path: FindingPath
+) -> ReproducedFinding:
+    """A finding performed on a release that does not show it. Raises `ConformError`."""
+    prepared = elsewhere.prepared
+    runner = CaseRunner(prepared.start, elsewhere.suite, elsewhere.entries)
+    shows, left_out = runner.pass_instead(
+        number_elements(path.question), found.name, path.causes, found.shows.checks
+    )
+    return replace(
+        found, release=prepared.release, shows=shows, left_out=left_out, shown_by=found.release
+    )
+
+
+def _find_path(resolved: ResolvedRun, wanted: _Wanted) -> FindingPath:
+    """The operations that lead to a finding."""
+    if wanted.reviewed is not None:
+        only = wanted.named or wanted.run
+        suites = (resolved.suite,) if only else open_suites(resolved.prepared.target)
+        return path_of(suites, wanted.reviewed)
     finding = _finding_of(wanted)
     vectors = AskedVectors(resolved.suite, RunFolder(str(Path(wanted.run).resolve())))
-    return path_in_run(vectors, finding), finding.sentence
+    return path_in_run(vectors, finding)
 
 
 def _finding_of(wanted: _Wanted) -> RunFinding:
@@ -196,9 +247,13 @@ def _check(
 
 
 def list_wrong(found: ReproducedFinding, said: dict[str, str]) -> tuple[str, ...]:
-    """What is not as it should be: one case fails with the sentence, the other one passes."""
+    """What is not as it should be: one case fails with the sentence where the finding shows, and
+    the other one passes."""
     wrong = []
-    if not said[SHOWS]:
+    if found.shown_by:
+        if said[SHOWS]:
+            wrong.append(f"{SHOWS}: it fails, and should pass on {found.release}")
+    elif not said[SHOWS]:
         wrong.append(f"{SHOWS}: it passes, and should fail")
     elif found.says not in said[SHOWS]:
         wrong.append(f"{SHOWS}: it fails without the sentence of the finding")
@@ -209,12 +264,13 @@ def list_wrong(found: ReproducedFinding, said: dict[str, str]) -> tuple[str, ...
 
 def _print(found: ReproducedFinding, kind: Reproduction, place: Path) -> None:
     steps = plural(len(found.shows.steps), "operation")
-    out(f"{found.name} shows on {found.target} {found.release} after {steps}:")
+    shows = f"does not show, as on {found.shown_by}," if found.shown_by else "shows"
+    out(f"{found.name} {shows} on {found.target} {found.release} after {steps}:")
     for step in found.shows.steps:
         out(f"  {step.number}  {step.call}")
     for line in list_differences(found.shows):
         out(f"  {line}")
-    out(f"not without {' and '.join(found.left_out.gone)}")
+    out(f"left out in the second case: {' and '.join(found.left_out.gone)}")
     out(f"{near(str(place))}: {kind.help}")
 
 
@@ -233,6 +289,8 @@ def list_outcome(
     found: ReproducedFinding, said: dict[str, str], wrong: tuple[str, ...]
 ) -> tuple[str, ...]:
     """What the built file did."""
+    if not wrong and found.shown_by:
+        return ("built and run: passes, and passes without its cause",)
     if not wrong:
         return (f"built and run: fails with {found.says!r}, and passes without its cause",)
     shown = (f"  {case} said: {text or 'nothing'}" for case, text in said.items())
@@ -246,6 +304,7 @@ def _describe(
         "finding": found.name,
         "target": found.target,
         "release": found.release,
+        "shown_by": found.shown_by,
         "file": near(str(place)),
         "operations": [step.call for step in found.shows.steps],
         "left_out": [*found.left_out.gone],

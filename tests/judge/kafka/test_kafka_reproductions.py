@@ -1,0 +1,98 @@
+"""The programs that show findings on Kafka's managers: what they say for each release, and how
+their lines are read."""
+
+from __future__ import annotations
+
+import importlib.util
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from charter.formats.releases import numbers
+from conform.adapters.targets import target
+from conform.reports.reproduction import BadTemplate, ReproducedFinding, write_reproduction
+from conform.runs.reproduce.case import LEFT_OUT, SHOWS, CaseCheck, CaseStep, ReproducedCase
+
+TARGET = target("kafka-controller")
+PLAIN = next(kind for kind in TARGET.reproductions if kind.name == "plain")
+STEPS = {
+    "register": {"broker": "b1", "restarted": False, "previous_epoch": None},
+    "heartbeat": {"broker": "b1", "epoch": {"ref": [1, "registration", "b1", "epoch"], "now": True},
+                  "caught_up": True, "want_fence": False, "want_shut_down": False},
+    "session_expires": {"broker": "b1"},
+    "unregister": {"broker": "b1"},
+    "failover": {},
+    "create_topic": {"topic": "t1", "replicas": ["b1"]},
+    "delete_topic": {"topic_id": {"ref": [1, "partition", "t1", "topic_id"], "now": True}},
+    "reassign": {"topic": "t1", "target": ["b1"]},
+    "cancel_reassignment": {"topic": "t1"},
+    "elect_leader": {"topic": "t1", "unclean": False},
+    "balance_leaders": {},
+    "set_min_isr": {"minimum": 2},
+    "set_unclean_election": {"enabled": True},
+}  # fmt: skip
+
+
+def reproduce(release, shown_by="", steps=None):
+    """The text of a program with one statement for each operation."""
+    made = tuple(
+        CaseStep(number, operation, args, operation, {"case": "done"})
+        for number, (operation, args) in enumerate((steps or STEPS).items(), 1)
+    )
+    check = CaseCheck(("partition", "t1", "isr"), ["b1"], [])
+    cases = [
+        ReproducedCase(name, made, (check,), frozenset({"it"}), gone)
+        for name, gone in ((SHOWS, ()), (LEFT_OUT, ("failover()",)))
+    ]
+    sorts = {"Broker": {"b1": 1}, "Topic": {"t1": 1}}
+    finding = ReproducedFinding(
+        "isr_is_empty", 'It says "no".', TARGET.id, release, sorts, *cases, shown_by=shown_by
+    )
+    return write_reproduction(TARGET.folder, PLAIN, finding)
+
+
+@pytest.mark.parametrize("release", TARGET.releases)
+def test_program_has_all_operations_in_the_shape_of_each_release(release):
+    text = reproduce(release)
+    assert "{%" not in text and "{{" not in text and text.count("{") == text.count("}")
+    assert "public class IsrIsEmpty {" in text and r'"It says \"no\"."' in text
+    assert 'compare("partition t1 isr", Set.of(1), set(partition(T1).isr));' in text
+    here = numbers(release)
+    assert ("utils.internals.LogContext" in text) == (here >= (4, 4))
+    assert ("cluster.trackBrokerHeartbeat(broker, epoch);" in text) == (here >= (4, 0))
+    assert ("setControllerMetrics" in text) == (here < (3, 3, 2))
+    assert ("request, Set.of(), false)" in text) == (here >= (4, 3))
+    assert f"the jars of Kafka {release} alone" in text
+
+
+def test_program_for_a_release_that_mended_it_says_so():
+    assert "On 3.9.0 nothing is wrong" in reproduce("3.9.0", shown_by="3.8.1").replace("\n * ", " ")
+    with pytest.raises(BadTemplate, match=r"before 4\.0 no feature switches ELR on"):
+        reproduce("3.9.2", steps={"set_elr": {"enabled": False}})
+
+
+def load_check():
+    place = TARGET.folder / "check_reproduction.py"
+    spec = importlib.util.spec_from_file_location("kafka_reproduction", place)
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.mark.parametrize(("lines", "found"), [
+    (["allOperations: fails: It: no", "withoutItsCause: passes"],
+     {SHOWS: "fails: It: no", LEFT_OUT: ""}),
+    (["a warning", "allOperations: passes", "withoutItsCause: passes"], {SHOWS: "", LEFT_OUT: ""}),
+    (["Exception: broken"], "X did not run: Exception: broken"),
+])  # fmt: skip
+def test_lines_of_a_program_are_read(monkeypatch, lines, found):
+    check = load_check()
+    done = subprocess.CompletedProcess([], 1, stdout="\n".join(lines))
+    monkeypatch.setattr(check, "_run", lambda command: done)
+    if isinstance(found, dict):
+        assert check._run_main("X", "", Path()) == found
+    else:
+        with pytest.raises(check.CannotCheck, match=found):
+            check._run_main("X", "", Path())
