@@ -313,7 +313,7 @@ class Walker:
             walk.deviates |= walk.traces is None
             return walk.traces is not None
         if is_fault(self.reader.value(step.reply)):
-            walk.deviates = True
+            walk.traces, walk.deviates = None, True  # no charter allows a fault
             walk.astray |= number <= walk.led
             walk.coverage.add_end(walk.branch)
             return False

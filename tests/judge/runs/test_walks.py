@@ -34,6 +34,20 @@ class Varies(Fake):
 sdk.serve_sessions(Varies, 0)
 """
 
+SHOWS_AFTER_FAULT = """
+from tests.support.fakes.fake import POISON, Faults
+from conform import sdk
+
+class Shows(Faults):
+    def perform(self, operation, args):
+        try:
+            return super().perform(operation, args)
+        except sdk.Fault as fault:
+            return {"fault": fault.name, "message": "at 0x17"}
+
+sdk.serve_sessions(Shows, 2)
+"""
+
 
 @pytest.fixture
 def poor_suite(tmp_path):
@@ -75,6 +89,16 @@ def same(one, other):
     ) and one.summary["walks"] == other.summary["walks"]  # fmt: skip
 
 
+def start_another(folder, program):
+    """Make a target start this program."""
+    (folder / "program.py").write_text(program, encoding="utf-8")
+    path = folder / "adapter.toml"
+    start = f"start = ['{{python}}', '{folder}/program.py']"
+    lines = path.read_text(encoding="utf-8").split("\n")
+    lines = [start if line.startswith("start") else line for line in lines]
+    path.write_text("\n".join(lines), encoding="utf-8")
+
+
 def question_of(finished, name):
     found = [row for row in finished.folder.table("walks").to_pylist() if row["id"] == name]
     return orjson.loads(found[0]["question"])
@@ -100,6 +124,19 @@ def test_walks_find_what_the_suite_misses_and_it_is_shrunk(walk, targets_folder)
     assert finding["shrunk"]["step"] <= 2
     assert finding["shrunk"]["before"] >= finding["shrunk"]["step"]
     assert question_of(finished, finding["vector"])["operations"]
+
+
+@pytest.mark.parametrize("how", ["raise Fault", "return Fault"])
+def test_a_fault_in_the_last_step_of_a_walk_is_a_deviation(walk, targets_folder, tmp_path, how):
+    """Whether or not the adapter shows what it observes after the fault."""
+    targets_folder("faults")
+    if how == "return Fault":
+        start_another(tmp_path / "adapters" / "fake-faults", SHOWS_AFTER_FAULT)
+    finished = walk("fake-faults", "run")
+    poisoned = [row for row in finished.folder.table("verdicts").to_pylist()
+             if row["bucket"] and "failover" in row["operations"]]  # fmt: skip
+    assert len(poisoned) > 10
+    assert {(row["kind"], row["severity"]) for row in poisoned} == {("diverges", "fault")}
 
 
 def test_known_deviations_are_explained_and_the_walk_goes_on(walk, targets_folder):
@@ -150,12 +187,7 @@ def test_spark_makes_the_same_walks(walk, targets_folder, spark):
 
 def test_walk_that_varies_goes_on_and_is_counted(walk, targets_folder, tmp_path):
     targets_folder("varies")  # there is no such fake, so it has no faults
-    path = tmp_path / "adapters" / "fake-varies" / "adapter.toml"
-    (path.parent / "varies.py").write_text(VARIES, encoding="utf-8")
-    before = path.read_text(encoding="utf-8")
-    start = f"start = ['{{python}}', '{path.parent}/varies.py']"
-    lines = [start if line.startswith("start") else line for line in before.split("\n")]
-    path.write_text("\n".join(lines), encoding="utf-8")
+    start_another(tmp_path / "adapters" / "fake-varies", VARIES)
     finished = walk("fake-varies", "run", count=20, steps=12)
     assert finished.summary["walks"]["varying"] > 0
     assert finished.summary["walks"]["verdicts"] == {"conforms": 20}
