@@ -79,8 +79,12 @@ class OpaqueTypes:
 def _change_variables(variables: Variables, value: Json, change: Change) -> Json:
     if not isinstance(value, dict):
         return ALL_TEXTS.change(value, change)
-    fields = ((name, variables.get(name, ALL_TEXTS)) for name in sorted(value))
-    return change_fields(value, fields, change)
+    changed = dict(value)
+    for name in sorted(value):
+        places = variables.get(name, ALL_TEXTS)
+        if places is not None:
+            changed[name] = places.change(value[name], change)
+    return changed
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,7 +191,11 @@ class _Map:
             held = self.values
             if held is None:
                 return value
-            return {**value, **{name: held.change(value[name], change) for name in sorted(value)}}
+            entries = dict(value)
+            for name in sorted(value):
+                if (item := value[name]) is not None:
+                    entries[name] = held.change(item, change)
+            return entries
         if not isinstance(value, list):
             return value
         changed: list[Json] = [self._pair(pair, change) for pair in value]

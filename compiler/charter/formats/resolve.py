@@ -37,6 +37,16 @@ class History(NamedTuple):
         """The whole history, to compare it with others."""
         return [list(self.observations), list(self.replies)]
 
+    def list_differing(self, other: History) -> set[Place]:
+        """The places in which another history of as many steps shows something else."""
+        pairs = (self.observations, other.observations), (self.replies, other.replies)
+        return {
+            (step, in_reply)
+            for in_reply, held in zip((False, True), pairs, strict=True)
+            for step, (one, another) in enumerate(zip(*held, strict=True))
+            if one is not another and one != another
+        }
+
     def at(self, place: Place) -> Json:
         """What one step showed; None if there was no such step."""
         step, in_reply = place

@@ -12,8 +12,9 @@ from charter.formats.reading import own_calls
 from charter.formats.resolve import Place, Unresolved, find_references
 from conform.judging.automaton import AnswerJson, NodeJson
 from conform.judging.model import JudgeModel
+from conform.judging.read_result import NOTHING
 from conform.judging.relabel import key
-from conform.judging.traces import ModelTrace, OutcomesOfStates, begin
+from conform.judging.traces import ModelTrace, begin, steps
 
 _MOST_NODES = 64
 _WRONG = (KeyError, ValueError, TypeError, AttributeError)
@@ -36,8 +37,8 @@ class _DistinctValues:
     values: list[Json] = field(default_factory=list)
     positions: dict[bytes, int] = field(default_factory=dict)
 
-    def at(self, value: Json) -> int:
-        position = self.positions.setdefault(key(value), len(self.values))
+    def at(self, value: Json, text: bytes) -> int:
+        position = self.positions.setdefault(text, len(self.values))
         if position == len(self.values):
             self.values.append(value)
         return position
@@ -54,35 +55,47 @@ def answer_of(
     `CannotAnswer`."""
     calls = own_calls(question)
     answer = GrowingAnswer.of(model, question, opaque)
+    needed: list[Sequence[Place]] = [()]  # by later operations, from the last to the first
+    for call in reversed(calls[1:]):
+        needed.append(sorted({*needed[-1], *find_references(call)}))
     for number, call in enumerate(calls, 1):
-        later = (place for one in calls[number:] for place in find_references(one))
-        answer.add(call, sorted({*later}), shown[number] if number < len(shown) else None)
-    return {
-        "observations": answer.observations.values,
-        "replies": answer.replies.values,
-        "steps": answer.levels,
-    }
+        answer.add(call, needed[len(calls) - number])
+        if number < len(shown):
+            answer.narrow(shown[number])
+    return answer.json()
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class _Front:
-    """A trace that the next operation follows, with the text of its state, and the position of its
-    node."""
+    """An outcome that the next operation follows: its trace, the position of its node, its
+    relabelled texts, and those that it is added to."""
 
     trace: ModelTrace
-    state: bytes
     position: int
+    branch: str
+    values: tuple[Json, Json]
+    texts: Shown
+    origins: list[int]
+
+    def node(self, reply: int, observation: int) -> NodeJson:
+        """Its node, with the positions of its reply and observation."""
+        return {
+            "from": self.origins, "branch": self.branch, "reply": reply, "observation": observation
+        }  # fmt: skip
 
 
 @dataclass(slots=True)
 class GrowingAnswer:
-    """The answer to a question that gets operation after operation."""
+    """The answer to a question that gets operation after operation. Outcomes that no later
+    operation can tell apart have one node; `joined` are places in which such outcomes differ, with
+    the number of operations before: if a later one refers to a place, the answer is another."""
 
     model: JudgeModel
     front: list[_Front] = field(default_factory=list)
     levels: list[list[NodeJson]] = field(default_factory=list)
     observations: _DistinctValues = field(default_factory=_DistinctValues)
     replies: _DistinctValues = field(default_factory=_DistinctValues)
+    joined: list[tuple[int, frozenset[Place]]] = field(default_factory=list)
 
     @classmethod
     def of(
@@ -91,60 +104,79 @@ class GrowingAnswer:
         """The answer to a question without its operations. Raises `CannotAnswer`."""
         with _explain_errors():
             first = begin(model, question, opaque)
-            front = _Front(first.after, key(model.encode(first.after.state)), 0)
+        text = key(first.seen)
+        front = _Front(first.after, 0, "", (None, first.seen), (NOTHING, text), [])
         made = cls(model, [front])
-        node = made.observations.at(first.seen)
-        made.levels.append([{"from": [], "branch": "", "reply": -1, "observation": node}])
+        made.levels.append([front.node(-1, made.observations.at(first.seen, text))])
         return made
 
-    def add(
-        self, call: Mapping[str, Json], needed: Sequence[Place] = (), shown: Shown | None = None
-    ) -> None:
-        """Add an operation; later ones refer to what is `needed`. If a target has `shown` an
-        outcome, only that one is followed. Raises `CannotAnswer`; then nothing is added."""
+    def add(self, call: Mapping[str, Json], needed: Sequence[Place] = ()) -> None:
+        """Add an operation; later ones refer to what is `needed`. Raises `CannotAnswer`; then
+        nothing is added."""
         with _explain_errors():
-            nodes, following = self._list_nodes(call, needed)
-        if shown is not None:
-            places = {(node["reply"], node["observation"]) for node in nodes}
-            texts = {place: self._show(place) for place in places}
-            kept = [
-                one
-                for one in following
-                if texts[nodes[one.position]["reply"], nodes[one.position]["observation"]] == shown
-            ]
-            following = kept or following
+            following, joined = self._list_following(call, needed)
+        nodes = []
+        for one in following:
+            reply, seen = (
+                held.at(value, text)
+                for held, value, text in zip(
+                    (self.replies, self.observations), one.values, one.texts, strict=True
+                )
+            )
+            nodes.append(one.node(reply, seen))
         self.levels.append(nodes)
         self.front = following
+        if joined:
+            self.joined.append((len(self.levels) - 1, frozenset(joined)))
 
-    def _show(self, place: tuple[int, int]) -> Shown:
-        return key(self.replies.values[place[0]]), key(self.observations.values[place[1]])
+    def narrow(self, shown: Shown) -> None:
+        """Follow only those outcomes of the newest operation that a target has `shown`, if any."""
+        self.front = [one for one in self.front if one.texts == shown] or self.front
 
-    def _list_nodes(
+    def json(self) -> AnswerJson:
+        """The answer so far."""
+        return {
+            "observations": self.observations.values,
+            "replies": self.replies.values,
+            "steps": self.levels,
+        }
+
+    def is_of(self, calls: Sequence[Mapping[str, Json]]) -> bool:
+        """Whether it is the answer to a question of these operations, which were added."""
+        return len(self.levels) == len(calls) + 1 and not any(
+            place in places
+            for number, places in self.joined
+            for call in calls[number:]
+            for place in find_references(call["args"])
+        )
+
+    def _list_following(
         self, call: Mapping[str, Json], needed: Sequence[Place]
-    ) -> tuple[list[NodeJson], list[_Front]]:
+    ) -> tuple[list[_Front], set[Place]]:
         """The outcomes of one operation after all traces of the front, once those that no later
-        operation can tell apart."""
-        nodes: dict[tuple[str, int, int, bytes, bytes, str], NodeJson] = {}
+        operation can tell apart, and the places in which such outcomes differ."""
+        found: dict[tuple[str, Shown, bytes, str], list[_Front]] = {}
         following: list[_Front] = []
-        outcomes = OutcomesOfStates(self.model)
+        joined: set[Place] = set()
         for here in self.front:
-            for step in outcomes.steps(call, here.trace, here.state):
+            for step in steps(self.model, call, here.trace):
                 after = step.after
-                state = key(self.model.encode(after.state))
-                kept = key([after.history.at(place) for place in needed])
-                reply, seen = self.replies.at(step.reply), self.observations.at(step.seen)
-                at = (step.branch, reply, seen, state, kept, after.labels.text)
-                if at not in nodes:
-                    if len(nodes) == _MOST_NODES:
-                        raise CannotAnswer(
-                            f"{call['operation']} has more than {_MOST_NODES} outcomes"
-                        )
-                    following.append(_Front(after, state, len(nodes)))
-                    nodes[at] = {
-                        "from": [], "branch": step.branch, "reply": reply, "observation": seen
-                    }  # fmt: skip
-                nodes[at]["from"].append(here.position)
-        return [*nodes.values()], following
+                is_same = step.seen is here.values[1]  # nothing has changed
+                texts = key(step.reply), here.texts[1] if is_same else key(step.seen)
+                kept = key([after.history.at(place) for place in needed]) if needed else b""
+                same = found.setdefault((step.branch, texts, kept, after.labels.text), [])
+                known = next((one for one in same if one.trace.state == after.state), None)
+                if known is not None:
+                    known.origins.append(here.position)
+                    joined.update(after.history.list_differing(known.trace.history))
+                    continue
+                if len(following) == _MOST_NODES:
+                    raise CannotAnswer(f"{call['operation']} has more than {_MOST_NODES} outcomes")
+                values = step.reply, step.seen
+                made = _Front(after, len(following), step.branch, values, texts, [here.position])
+                same.append(made)
+                following.append(made)
+        return following, joined
 
 
 @contextmanager

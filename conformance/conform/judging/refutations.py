@@ -85,6 +85,7 @@ def find_mistyped(
     sorts = cast("Mapping[str, Mapping[str, int]]", question["sorts"])
     operations = cast("Sequence[Mapping[str, str]]", question["operations"])
     checked: set[tuple[str, int]] = set()  # the same state is often shown again
+    known: set[tuple[str, bytes]] = set()
     for number, (reply, observation, _) in enumerate(result.steps):
         operation = operations[number - 1]["operation"] if number else ""
         value = batch.at(reply)
@@ -92,11 +93,21 @@ def find_mistyped(
         if number and (operation, reply) not in checked and not is_fault(value):
             wrong = types.wrong_reply(operation, value, sorts)
         if not wrong and observation >= 0 and ("", observation) not in checked:
-            wrong = types.wrong_observation(batch.at(observation), sorts)
+            wrong = types.wrong_observation(_select_other(batch.at(observation), known), sorts)
         checked |= {(operation, reply), ("", observation)}
         if wrong:
             return f"step {number}: {wrong}"
     return ""
+
+
+def _select_other(observation: Json, known: set[tuple[str, bytes]]) -> Json:
+    """The variables of an observation that were not shown with these values before."""
+    if not isinstance(observation, dict):
+        return observation
+    texts = {(name, key(value)): name for name, value in observation.items()}
+    others = {name: observation[name] for text, name in texts.items() if text not in known}
+    known |= texts.keys()
+    return others
 
 
 def lacks_variable(result: Result, batch: BatchTexts, claimed: Collection[str]) -> str:

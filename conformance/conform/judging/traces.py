@@ -3,28 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from charter.formats.canonical import Json
 from charter.formats.labels import Labels
 from charter.formats.opaque import OpaqueTypes
 from charter.formats.resolve import History, resolve
-from conform.judging.model import JudgeModel, ModelOutcome, world_of
+from conform.judging.model import JudgeModel, world_of
 from conform.judging.never_issued import NeverIssued
 from conform.judging.read_result import project
-from conform.judging.relabel import key
 
 
 class ModelTrace(NamedTuple):
     """A trace of a model: its last state, its labels, and what it showed, raw. If they are known,
-    `text` is that of the newest observation, and `seen` is that, relabelled."""
+    `text` is that of the newest observation, `seen` is that, relabelled, and `shown` its value,
+    relabelled."""
 
     state: object
     labels: Labels
     history: History
     text: bytes = b""
     seen: bytes = b""
+    shown: Json = None
 
 
 class ModelStep(NamedTuple):
@@ -49,7 +49,7 @@ def begin(
     state = model.initial(*world) if given is None else model.given(given, *world)
     raw = model.observe(state)
     reply, seen, labels = Labels(opaque).step(None, _select_shown(raw, observes))
-    return ModelStep("", reply, seen, ModelTrace(state, labels, History((raw,))))
+    return ModelStep("", reply, seen, ModelTrace(state, labels, History((raw,)), shown=seen))
 
 
 def steps(
@@ -61,36 +61,23 @@ def steps(
     """The outcomes that the model allows for an operation of a question after a trace. Of what they
     show the variables in `observes` count (None: all). Raises `Unresolved` if a reference leads
     nowhere."""
-    return OutcomesOfStates(model, observes).steps(call, trace, b"")
-
-
-@dataclass(slots=True)
-class OutcomesOfStates:
-    """What a model allows for one operation, computed once for traces in equal states."""
-
-    model: JudgeModel
-    observes: Sequence[str] | None = None
-    known: dict[tuple[bytes, bytes], list[tuple[ModelOutcome, Json]]] = field(default_factory=dict)
-
-    def steps(
-        self, call: Mapping[str, Json], trace: ModelTrace, state: bytes
-    ) -> Iterator[ModelStep]:
-        """The outcomes after a trace, whose state has this text. Raises `Unresolved` if a reference
-        leads nowhere."""
-        operation = str(call["operation"])
-        args = resolve(call["args"], trace.history, NeverIssued(self.model, operation))
-        assert isinstance(args, dict)
-        at = (state, key(args))
-        found = self.known.get(at)
-        if found is None:
-            outcomes = self.model.outcomes(trace.state, operation, args)
-            found = [(outcome, self.model.observe(outcome.state)) for outcome in outcomes]
-            self.known[at] = found
-        for outcome, raw in found:
-            shown = _select_shown(raw, self.observes)
+    operation = str(call["operation"])
+    args = resolve(call["args"], trace.history, NeverIssued(model, operation))
+    assert isinstance(args, dict)
+    raw: Json
+    seen: Json
+    for outcome in model.outcomes(trace.state, operation, args):
+        if outcome.state is trace.state and trace.shown is not None:
+            raw, seen = trace.history.observations[-1], trace.shown
+            reply, _, labels = trace.labels.step(outcome.reply, None, operation)
+        else:
+            raw = model.observe(outcome.state)
+            shown = _select_shown(raw, observes)
             reply, seen, labels = trace.labels.step(outcome.reply, shown, operation)
-            after = ModelTrace(outcome.state, labels, trace.history.then(outcome.reply, raw))
-            yield ModelStep(outcome.branch, reply, seen, after)
+        history = trace.history.then(outcome.reply, raw)
+        yield ModelStep(
+            outcome.branch, reply, seen, ModelTrace(outcome.state, labels, history, shown=seen)
+        )
 
 
 def _select_shown(raw: Json, observes: Sequence[str] | None) -> Json:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 import orjson
 
@@ -272,30 +273,47 @@ def state_number(state: Json, elements: Mapping[str, str], counters: Sequence[st
     """A hash that is equal for states which differ only by names of elements, or by values of the
     fields `counters` with the same order."""
     ranked = _rank(state, counters)
-    present = [name for name in elements if f'"{name}"' in canonical.text(ranked)]
-    views = sorted(f"{elements[name]} {_view(ranked, name, elements)}" for name in present) or [
-        canonical.text(ranked)
-    ]
-    return int(canonical.text_digest("\n".join(views))[:15], 16)
+    views = _view(ranked, elements).of_elements
+    lines = sorted(f"{elements[name]} {view}" for name, view in views.items())
+    return int(canonical.text_digest("\n".join(lines or [canonical.text(ranked)]))[:15], 16)
 
 
-def _view(value: Json, own: str, elements: Mapping[str, str]) -> str:
-    """The state with the names of all elements except `own` replaced by their sorts."""
+class _Views(NamedTuple):
+    """A value with the names of all elements replaced by their sorts, and for each element in it
+    the same with its own name as `*`."""
+
+    text: str
+    of_elements: Mapping[str, str]
+
+    def of(self, name: str) -> str:
+        """The view of an element."""
+        return self.of_elements.get(name, self.text)
+
+
+def _view(value: Json, elements: Mapping[str, str]) -> _Views:
+    """The views of a value; parts without an element have one for all."""
     if isinstance(value, str):
-        return _as_seen(value, own, elements)
+        return _Views(elements[value], {value: "*"}) if value in elements else _Views(value, {})
     if isinstance(value, dict):
-        parts = sorted(
-            f"{_as_seen(name, own, elements)}:{_view(item, own, elements)}"
-            for name, item in value.items()
-        )
-        return "{" + ",".join(parts) + "}"
+        pairs = [(_view(name, elements), _view(item, elements)) for name, item in value.items()]
+        names = {name for pair in pairs for one in pair for name in one.of_elements}
+        whole = _join_sorted([f"{key.text}:{held.text}" for key, held in pairs], "{}")
+        return _Views(whole, {
+            name: _join_sorted([f"{key.of(name)}:{held.of(name)}" for key, held in pairs], "{}")
+            for name in names
+        })  # fmt: skip
     if isinstance(value, list):
-        return "[" + ",".join(sorted(_view(item, own, elements) for item in value)) + "]"
-    return str(value)
+        items = [_view(item, elements) for item in value]
+        names = {name for item in items for name in item.of_elements}
+        whole = _join_sorted([item.text for item in items], "[]")
+        return _Views(
+            whole, {name: _join_sorted([item.of(name) for item in items], "[]") for name in names}
+        )
+    return _Views(str(value), {})
 
 
-def _as_seen(name: str, own: str, elements: Mapping[str, str]) -> str:
-    return "*" if name == own else elements.get(name, name)
+def _join_sorted(parts: list[str], brackets: str) -> str:
+    return f"{brackets[0]}{','.join(sorted(parts))}{brackets[1]}"
 
 
 def _rank(state: Json, counters: Sequence[str]) -> Json:

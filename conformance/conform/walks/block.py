@@ -21,7 +21,7 @@ from charter.formats.verdict import Kind, Verdict
 from conform.adapters.open_sessions import NextStep, OpenSessions, ShownSoFar
 from conform.adapters.session import BrokenBatch, Session, start_again
 from conform.judging.answer import CannotAnswer, Shown, answer_of
-from conform.judging.automaton import Judge
+from conform.judging.automaton import AnswerJson, Judge
 from conform.judging.model import JudgeModel, world_of
 from conform.judging.relabel import key
 from conform.judging.siblings import Siblings
@@ -154,6 +154,8 @@ def walk_block(
     """Walk the walks with these numbers. Raises `BadSuite`, `Incomplete` and `ModelBug`."""
     walker, session = _make_walker(target, plan), target.session
     walks: list[TargetWalk] = []
+    judged: list[JudgedWalk] = []
+    seen: dict[str, list[Verdict]] = {}
     sessions = OpenSessions(
         session.connection, session.deadlines, session.make_nonce(), session.judge.opaque
     )
@@ -175,12 +177,13 @@ def walk_block(
             if limits.first and some[0].deviates:
                 break
         walker.join(group)
+        # Now, while the steps that were followed are in the cache.
+        judged += _judge(target, plan.seed, [walk for walk in group if walk.has_begun], seen)
     sessions.close()
     if not session.connection.alive:
         start_again(session.connection)
-    judged = tuple(_judge(target, plan.seed, [walk for walk in walks if walk.has_begun]))
     return WalkedBlock(
-        judged, walker.coverage, steps.cut, steps.performed, tuple(sessions.take_broken())
+        tuple(judged), walker.coverage, steps.cut, steps.performed, tuple(sessions.take_broken())
     )
 
 
@@ -267,9 +270,10 @@ def _has_narrow_map(
     )
 
 
-def _judge(target: WalkTarget, seed: int, walks: Sequence[TargetWalk]) -> Iterator[JudgedWalk]:
-    """The walks as vectors."""
-    seen: dict[str, list[Verdict]] = {}
+def _judge(
+    target: WalkTarget, seed: int, walks: Sequence[TargetWalk], seen: dict[str, list[Verdict]]
+) -> Iterator[JudgedWalk]:
+    """The walks as vectors; `seen` has the verdicts on those before, by their ids."""
     for walk in walks:
         item, assessment = _judge_one(target, seed, walk)
         if not walk.calls and assessment.verdict.kind is Kind.CONFORMS:
@@ -308,6 +312,8 @@ def _cut(target: WalkTarget, walk: TargetWalk, seed: int) -> VectorItem:
     """The vector of a walk with its answer: it is cut where the model has no answer to the rest."""
     judge = target.session.judge
     shown = walk.list_shown(judge)
+    if walk.answer is not None and walk.answer.is_of(walk.calls):
+        return _add_answer(_make_item(walk, seed), walk.answer.json())
     while True:
         item = find_answer(_make_item(walk, seed), target.siblings.charter, judge, shown)
         if item is not None:
@@ -324,6 +330,10 @@ def find_answer(
         answer = answer_of(model, orjson.loads(item.question), judge.opaque, shown)
     except CannotAnswer:
         return None
+    return _add_answer(item, answer)
+
+
+def _add_answer(item: VectorItem, answer: AnswerJson) -> VectorItem:
     digest = canonical.text_digest(_text(answer).decode())
     return replace(item, answer=_text({**answer, "question": item.id, "digest": digest}))
 

@@ -69,13 +69,14 @@ class StepReader:
 @dataclass(slots=True)
 class WalkSteps:
     """The steps of one walk, as far as they were read, without a `fault` at their end. `batch` has
-    the values of its answer."""
+    the values of its answer; `repeated`: the target performed its operations more than once."""
 
     judge: Judge
     place: RelabelPlace
     batch: BatchTexts = field(default_factory=BatchTexts)
     steps: list[ReadStep] = field(default_factory=list)
     fault: bool = False
+    repeated: bool = False
 
     def take(self, answer: ShownSoFar, calls: Sequence[Mapping[str, Json]]) -> int:
         """Read the newest steps of these calls, or all again if they were repeated. Returns how
@@ -83,7 +84,7 @@ class WalkSteps:
         before = [*self.steps]
         if answer.repeated or len(answer.result.steps) < len(before):
             self.place, self.batch = self.judge.reader.begin(), BatchTexts()
-            self.steps, self.fault = [], False
+            self.steps, self.fault, self.repeated = [], False, True
         self.batch.extend(answer.results, self.judge.observes)
         for number in range(len(self.steps), len(answer.result.steps)):
             asked = 0 < number <= len(calls)

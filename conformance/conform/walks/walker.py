@@ -14,7 +14,7 @@ from charter.formats.adapter import is_fault
 from charter.formats.canonical import Json
 from conform.adapters.base import AdapterBroken
 from conform.adapters.open_sessions import ShownSoFar
-from conform.judging.answer import CannotAnswer, GrowingAnswer
+from conform.judging.answer import CannotAnswer, GrowingAnswer, Shown
 from conform.judging.automaton import Judge
 from conform.judging.candidates import AllowedCall, Judged
 from conform.judging.follow import CannotFollow, Follower
@@ -252,20 +252,24 @@ class Walker:
         hides = self.reader.judge.observes is not None
         if walk.traces is not None and walk.answer is None and not hides:
             return True
+        shown, newest = walk.list_shown(self.reader.judge), len(walk.calls)
         try:
             if walk.answer is None:
-                walk.answer = self._answer(walk)
+                walk.answer = self._answer(walk, shown)
+            elif newest < len(shown):
+                walk.answer.narrow(shown[newest])
             walk.answer.add(call)
         except CannotAnswer:
             return False
         return True
 
-    def _answer(self, walk: TargetWalk) -> GrowingAnswer:
-        """The answer to a walk so far. Raises `CannotAnswer`."""
+    def _answer(self, walk: TargetWalk, shown: Sequence[Shown]) -> GrowingAnswer:
+        """The answer to a walk so far, after what a target has `shown`. Raises `CannotAnswer`."""
         answer = GrowingAnswer.of(self.siblings.charter, walk.question, self.reader.judge.opaque)
-        shown = walk.list_shown(self.reader.judge)
         for number, call in enumerate(walk.calls, 1):
-            answer.add(call, shown=shown[number] if number < len(shown) else None)
+            answer.add(call)
+            if number < len(shown):
+                answer.narrow(shown[number])
         return answer
 
     def _note(self, walk: TargetWalk, predicted: Predicted) -> None:
@@ -284,6 +288,7 @@ class Walker:
             return
         walk.last = answer
         walk.varies |= answer.varies
+        repeated = walk.read.repeated
         try:
             before = walk.read.take(answer, walk.calls)
         except Malformed:
@@ -295,6 +300,8 @@ class Walker:
             before = 0
             walk.values, walk.taken = SeenValues(), ()
             walk.judged.clear()
+        elif walk.follower is not None and repeated != walk.read.repeated:
+            walk.follower = self._begin_again(walk, before)
         for number in range(before, len(steps)):
             if not self._follow(walk, number, steps[number]):
                 walk.open = False
@@ -342,22 +349,36 @@ class Walker:
                 return judged
             walk.traces, walk.deviates, allowed_call = None, True, None
             walk.astray |= number <= walk.led
-            start = self.reader.value(walk.read.steps[0].observation)
-            observes = self.reader.judge.observes
-            walk.follower = Follower(self.siblings, walk.question, observes, start)
-            for earlier in range(1, number):
-                walk.follower.step(self._observe(walk, earlier))
+            walk.follower = self._begin_again(walk, number)
         if walk.follower is None:
             raise CannotFollow("the state is not known")
         return walk.follower.step(self._observe(walk, number), allowed_call)
 
+    def _begin_again(self, walk: TargetWalk, number: int) -> Follower | None:
+        """A follower before the step with this number; None if the state there is not known."""
+        observes = self.reader.judge.observes
+        start = self._observe(walk, 0).observation
+        try:
+            follower = Follower(self.siblings, walk.question, observes, start)
+            for earlier in range(1, number):
+                follower.step(self._observe(walk, earlier))
+        except CannotFollow:
+            return None
+        return follower
+
     def _observe(self, walk: TargetWalk, number: int) -> ObservedStep:
-        """A step as a follower reads it."""
-        call, step = walk.calls[number - 1], walk.read.steps[number]
-        reply, observation = map(self.reader.value, step.texts)
-        return ObservedStep(
-            str(call["operation"]), call["args"], reply, observation, None, step.is_old
-        )
+        """A step as a follower reads it: with the target's values, so that the verdict finds it in
+        the cache, or with values made from labels, if the target may have allotted others since."""
+        step = walk.read.steps[number]
+        call: Call = walk.calls[number - 1] if number else {"operation": "", "args": {}}
+        operation, args = str(call["operation"]), call["args"]
+        if walk.read.repeated or walk.last is None:
+            reply, observation = map(self.reader.value, step.texts)
+            return ObservedStep(operation, args, reply, observation, None, step.is_old)
+        batch, (replied, observed, _) = walk.read.batch, walk.last.result.steps[number]
+        texts = batch.text(replied), batch.text(observed)
+        shown = batch.at(replied), batch.at(observed)
+        return ObservedStep(operation, args, *shown, texts, step.is_old)
 
     def _ask(self, walk: TargetWalk, call: Call) -> AllowedCall | None:
         """What the charter allows for a call; None if it cannot be asked."""

@@ -6,10 +6,11 @@ import orjson
 import pytest
 
 from charter import api
-from charter.formats.adapter import read_results
+from charter.formats.adapter import Result, Results, read_results
 from charter.formats.canonical import Json, as_set
 from charter.formats.labels import Labels
 from charter.formats.opaque import OpaqueTypes
+from charter.formats.status import Status
 from charter.formats.suite import LINES, read_lines, read_manifest
 from charter.formats.types import read_types
 from charter.semantics.judged_types import collect_judged_types
@@ -115,3 +116,21 @@ def test_nothing_that_the_model_shows_is_of_another_type() -> None:
     batch = BatchTexts.of(results, None)
     for question, result in zip(questions, results.results, strict=True):
         assert find_mistyped(types, question, result, batch) == ""
+
+
+def test_a_value_that_equals_an_earlier_one_of_another_type_is_found() -> None:
+    """A variable is looked at once for each of its texts; Python takes 1 and `true` for equal."""
+    types = read_manifest(SUITE).read_types()
+    assert types is not None
+    charter = model.load("charter_models.kafka_replication.controller")
+    sorts: dict[str, Json] = {"Broker": {"b1": 1}, "Topic": {"t1": 1}}
+    names = {"Broker": ["b1"], "Topic": ["t1"]}
+    shown = charter.observe(charter.initial(names))
+    assert isinstance(shown, dict) and isinstance(shown["config"], dict)
+    flags = (shown["config"]["elr"], int(bool(shown["config"]["elr"])))
+    wrong = [{**shown, "config": {**shown["config"], "elr": elr}} for elr in flags]
+    call: Json = {"operation": "failover", "args": {}}
+    result = Result("q", "", Status.OK, "", [[-1, 1, -1], [0, 1, -1], [0, 2, -1]])
+    batch = BatchTexts.of(Results([{"case": "done"}, *wrong], [result]), None)
+    question: dict[str, Json] = {"sorts": sorts, "operations": [call, call]}
+    assert find_mistyped(types, question, result, batch).startswith("step 2: config.elr")

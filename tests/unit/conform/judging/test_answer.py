@@ -1,11 +1,12 @@
 """Answers that are computed on a model are those that a suite would have."""
 
+import json
 from types import SimpleNamespace
 
 import pytest
 
 from charter.formats.opaque import OpaqueTypes
-from conform.judging.answer import CannotAnswer, answer_of
+from conform.judging.answer import CannotAnswer, GrowingAnswer, answer_of
 
 
 class Coin:
@@ -55,3 +56,27 @@ def test_a_question_without_a_value_has_no_answer(raised, caught):
     question = {"sorts": {}, "given": None, "operations": [{"operation": "flip", "args": {}}]}
     with pytest.raises(caught, match="the only one of 0"):
         answer_of(Empty(), question, OpaqueTypes())
+
+
+def test_a_growing_answer_is_that_of_the_question_unless_a_later_reference_needs_more():
+    calls = [
+        {"operation": "flip", "args": {}},
+        {"operation": "hide", "args": {}},
+        {"operation": "tell", "args": {"face": {"ref": [1, "face"]}}},
+    ]
+    question = {"sorts": {}, "given": None, "operations": []}
+    growing = GrowingAnswer.of(Coin(), question, OpaqueTypes())
+    for count, call in enumerate(calls, 1):
+        growing.add(call)
+        whole = answer_of(Coin(), {**question, "operations": calls[:count]}, OpaqueTypes())
+        assert growing.is_of(calls[:count]) == (growing.json() == whole) == (count < 3)
+
+
+def test_an_operation_without_an_answer_leaves_nothing_behind():
+    question = {"sorts": {}, "given": None, "operations": []}
+    growing = GrowingAnswer.of(Coin(), question, OpaqueTypes())
+    growing.add({"operation": "flip", "args": {}})
+    before = json.dumps(growing.json())
+    with pytest.raises(CannotAnswer):
+        growing.add({"operation": "tell", "args": {"face": {"ref": [7, "face"]}}})
+    assert json.dumps(growing.json()) == before

@@ -24,7 +24,7 @@ from conform.judging.follow import Follower
 from conform.judging.read_result import BatchTexts
 from conform.judging.siblings import ObservedStep, Siblings
 from conform.judging.verdict import assess
-from conform.walks import walker
+from conform.walks import block, walker
 from conform.walks.block import WalkTarget, find_answer, walk_block
 from conform.walks.hidden_state import HiddenEffect, HiddenStateSearch
 from conform.walks.traced import WalkTraces
@@ -40,7 +40,7 @@ def walked():
     def make(name="charter_models.kafka_replication.controller", sessions=8, count=5, hidden=()):
         manifest = json.loads((SUITE / "manifest.json").read_text(encoding="utf-8"))
         types = read_types(manifest["types"], "types")
-        reference = model.load(name)
+        reference = model.load(name) if isinstance(name, str) else name
         connection = DirectConnection(lambda: Reference(reference), sessions=sessions, quiet=True)
         charter = model.load("charter_models.kafka_replication.controller")
         session = Session(connection, None, DEADLINES, "test", charter.OBSERVES)
@@ -217,3 +217,51 @@ def test_walks_are_the_same_bytes_however_many_sessions_a_target_holds(walked, s
     expected = [(walk.item.question, walk.assessment) for walk in walked(count=12)[0]]
     walks = walked(sessions=sessions, count=12)[0]
     assert [(walk.item.question, walk.assessment) for walk in walks] == expected
+
+
+def test_a_walk_that_deviates_is_followed_and_answered_once(walked, monkeypatch):
+    """Its verdict is what a follower says that has not seen it, and its answer that of the whole
+    question."""
+    original, followed, answered = Follower._judge, [], []
+
+    def follow(self, step, *args):
+        followed.append(step)
+        return original(self, step, *args)
+
+    def answer(*args):
+        answered.append(args)
+        return answer_of(*args)
+
+    monkeypatch.setattr(Follower, "_judge", follow)
+    monkeypatch.setattr(block, "answer_of", answer)
+    charter = model.load("charter_models.kafka_replication.controller")
+
+    def forget(state, operation, args):
+        """Outcomes that do not keep the least number of replicas."""
+        outcomes = charter.outcomes(state, operation, args)
+        if operation != "set_min_isr":
+            return outcomes
+        return [
+            SimpleNamespace(branch=one.branch, reply=one.reply, state=state) for one in outcomes
+        ]
+
+    walks, session = walked(SimpleNamespace(**{**vars(charter), "outcomes": forget}), count=16)
+    deviating = [walk for walk in walks if walk.assessment.verdict.kind == "diverges"]
+    assert len(deviating) >= 4
+    assert len(followed) <= sum(walk.steps for walk in deviating)
+    assert len(answered) < len(deviating)  # where the last step deviates there was none
+    shown = list_texts(session, deviating)
+    for walk, texts in zip(deviating, shown, strict=True):
+        fresh = Siblings(charter, opaque=session.judge.opaque)
+        batch = session_batch(walk, session)
+        assert assess(walk.item, walk.result.result, batch, session.judge, fresh) == walk.assessment
+        question, found = json.loads(walk.item.question), json.loads(walk.item.answer)
+        whole = answer_of(charter, question, session.judge.opaque, texts)
+        assert {name: found[name] for name in whole} == whole
+
+
+def list_texts(session, walks):
+    """The relabelled texts of the steps of walks."""
+    for walk in walks:
+        read = session.judge.reader.read(walk.result.result, session_batch(walk, session), ())
+        yield list(zip(read.replies, read.states, strict=True))
