@@ -211,7 +211,7 @@ def base_models(opened: OpenedProtocol) -> Tree:
     folder = f"{PACKAGE}/{protocol.package}"
     if not opened.whole:
         return {}
-    files = {f"{folder}/__init__.py": _package(f"Models of {protocol.name}.")}
+    files = {f"{folder}/__init__.py": print_package(f"Models of {protocol.name}.")}
     for plain in opened.whole.values():
         files.update(model_files(plain.module, plain.texts))
     return files
@@ -224,10 +224,10 @@ def overlay_models(opened: OpenedProtocol, overlay: Overlay) -> Tree:
     target = overlay.package
     package = f"{PACKAGE}/{protocol.package}_overlays"
     title = f"Models of {protocol.name} as known to differ in a target."
-    files = {f"{package}/__init__.py": _package(title)}
+    files = {f"{package}/__init__.py": print_package(title)}
     within = f" in the variant {overlay.variant}" if overlay.variant else ""
     inner = f"Models of the overlay of {overlay.target}{within}."
-    files[f"{package}/{target}/__init__.py"] = _package(inner)
+    files[f"{package}/{target}/__init__.py"] = print_package(inner)
     place = f"{protocol.place} and {overlay.source.name}"
     within_variant = Selection(overlay.variant, component=overlay.component)
     before = opened.model
@@ -240,13 +240,13 @@ def overlay_models(opened: OpenedProtocol, overlay: Overlay) -> Tree:
     for name, entries, about in _list_overlay_modules(overlay):
         selection = replace(within_variant, overlay=(overlay.source,), entries=entries)
         model = pipeline.compile_files(opened.files, selection)
-        component = _apply_overlay(opened, model, overlay)
+        component = apply_overlay(opened, model, overlay)
         module = module_name(protocol.name, component.name, f"overlays/{target}", name)
         page = _page(model, component, place, module)
         if name in alone:
             page = replace(page, changes=find_changed_operations(before, model, component.name))
         like = _texts(model, component, page, like)
-        added, difference = _sibling(earlier or whole, like, page, about)
+        added, difference = print_sibling(earlier or whole, like, page, about)
         files.update(added)
         if name not in alone:
             earlier = difference
@@ -262,7 +262,7 @@ def _list_overlay_modules(overlay: Overlay) -> Iterator[tuple[str, tuple[str, ..
         yield releases.module(release), names, siblings.of_group(overlay, release, names)
 
 
-def _apply_overlay(opened: OpenedProtocol, model: n.Model, overlay: Overlay) -> n.Component:
+def apply_overlay(opened: OpenedProtocol, model: n.Model, overlay: Overlay) -> n.Component:
     """The component of an overlay. Raises `Refused` if the protocol has no such component."""
     found = [c for c in model.components if c.name == overlay.component]
     if not found:
@@ -271,7 +271,7 @@ def _apply_overlay(opened: OpenedProtocol, model: n.Model, overlay: Overlay) -> 
     return found[0]
 
 
-def _package(title: str) -> str:
+def print_package(title: str) -> str:
     return f'{HEADER}"""{title}"""\n'
 
 
@@ -305,20 +305,20 @@ def _siblings(opened: OpenedProtocol, place: tuple[str, str], model: n.Model, ab
     protocol = opened.protocol
     package = f"{protocol.package}_{kind}"
     files = {
-        f"{package}/__init__.py": _package(f"{kind.capitalize()} of {protocol.name}."),
-        f"{package}/{name}/__init__.py": _package(f"Models of {name}."),
+        f"{package}/__init__.py": print_package(f"{kind.capitalize()} of {protocol.name}."),
+        f"{package}/{name}/__init__.py": print_package(f"Models of {name}."),
     }
     for component in model.components:
         module = module_name(protocol.name, component.name, kind, name)
         page = _page(model, component, protocol.place, module)
         plain = opened.whole.get(component.name)
         whole = _texts(model, component, page, None if plain is None else plain.texts)
-        written, _ = _sibling(plain, whole, page, about)
+        written, _ = print_sibling(plain, whole, page, about)
         files.update({path.removeprefix(f"{PACKAGE}/"): text for path, text in written.items()})
     return files
 
 
-def _sibling(
+def print_sibling(
     plain: Plain | None, written: Texts, page: Page, about: str
 ) -> tuple[Tree, Plain | None]:
     """The files of a sibling, and what others can differ from: the difference from `plain`, or from

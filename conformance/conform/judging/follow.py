@@ -30,6 +30,7 @@ from conform.judging.candidates import (
     list_distinct,
     width_of,
 )
+from conform.judging.entry_names import SEVERAL
 from conform.judging.model import (
     JudgeModel,
     assumes,
@@ -319,7 +320,7 @@ class Follower:
                     found[entry] = matching
         names = tuple(sorted(entry for entry in found if entry))
         if known:
-            return names or ("several_entries",), (entries[""], known)
+            return names or (SEVERAL,), (entries[""], known)
         if names:
             return names, (entries[names[0]], found[names[0]])
         return (), (charter, [])
@@ -443,8 +444,7 @@ class Follower:
     ) -> list[object]:
         """The charter's state after each of `candidates`, which is what was seen; none if one is
         not known."""
-        charter = self.siblings.charter
-        own = model is charter
+        charter, own = self.siblings.charter, model is self.siblings.charter
         if all(item.texts == seen.texts for item in candidates):
             states = [item.outcome.state for item in candidates]
             if own or can_take_over(model, charter):

@@ -14,6 +14,7 @@ from typing import TypeGuard
 from charter.formats.canonical import Json
 from charter.formats.image import LAST_IMAGE, NEXT_IMAGE, image_operation
 from charter.formats.resolve import Unresolved
+from conform.judging.entry_names import SEVERAL
 from conform.judging.follow import CannotFollow, Follower
 from conform.judging.model import JudgeModel, images
 from conform.judging.model_bugs import ModelCall
@@ -114,7 +115,7 @@ def explaining(follower: Follower, steps: Sequence[ImagedStep]) -> dict[int, tup
                 entry.keep(each.image)
             allowing = [name for name, entry in entries.items() if entry.images]
             names = tuple(sorted(name for name in allowing if name))
-            found[number] = names or ("several_entries",) * len(allowing)
+            found[number] = names or (SEVERAL,) * len(allowing)
     return found
 
 

@@ -10,7 +10,7 @@ import importlib
 import sys
 from collections.abc import Callable, Collection, Mapping, Sequence
 from importlib.machinery import ModuleSpec
-from importlib.util import find_spec, module_from_spec
+from importlib.util import find_spec, module_from_spec, spec_from_file_location
 from types import ModuleType
 from typing import TYPE_CHECKING, Protocol, cast
 
@@ -226,6 +226,16 @@ def _import(module: str) -> ModuleType:
             " command in the project of its charter, or name a suite or the folder of a target"
             f" there, after `conform generate`; searched: {_describe_folders()}"
         ) from None
+
+
+def load_file(module: str, path: Path) -> JudgeModel:
+    """The model in a file outside of the folders with models, as the module of this name."""
+    spec = spec_from_file_location(module, path)
+    assert spec is not None and spec.loader is not None
+    made = module_from_spec(spec)
+    sys.modules[module] = made  # a sibling model looks itself up while it runs
+    spec.loader.exec_module(made)
+    return cast("JudgeModel", made)
 
 
 def sections_of(module: str) -> Path | None:

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 import jinja2
 
 from conform.console.terminal import number
+from conform.judging.entry_names import show_entries
 from conform.reports import wording
 from conform.reports.matrix import Reading, SectionRow
 from conform.reports.runs import ReportedRun
@@ -70,13 +71,13 @@ def markdown(read: Sequence[Reading], rows: Sequence[SectionRow], targets: Targe
             lines += _table(["bounds of the questions", "asked"], [[*row] for row in bounds])
         if item.findings:
             lines += _table(["finding", "class", "severity", "vectors", "deviations", "shortest"], [
-                [f.id, wording.human(f.kind), f.severity, number(len(f.cases)),
+                [show_entries(f.id), wording.human(f.kind), f.severity, number(len(f.cases)),
                  number(f.deviations), f.ordered[0].id]
                 for f in item.findings])  # fmt: skip
     if targets.rows:
         lines += ["## Targets by findings", ""]
         lines += _table(["finding", *(run.head for run in targets.runs)], [
-            [row.finding.id, *(cell.word for cell in row.cells)]
+            [show_entries(row.finding.id), *(cell.word for cell in row.cells)]
             for row in targets.rows])  # fmt: skip
     names = [item.run.name for item in read]
     lines += ["## Sections of the protocol", ""]

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 
 from charter.formats.findings.reviewed import COSTS, ReviewedFinding
 from charter.formats.run import SystemAnswer
+from conform.judging.entry_names import SEVERAL, show_entries, split_entries
 from conform.reports.runs import ReportedRun
 from conform.reports.sections import EntrySection
 from conform.runs.findings.findings import (
@@ -31,8 +32,8 @@ LISTED = 200
 PAGES = 6
 NEW = "new"
 BASELINE = "in_the_baseline"
-TOGETHER = "several_entries"
-"""The judge's name for deviations that only several entries together explain."""
+TOGETHER = SEVERAL
+"""The class of deviations that only all entries together explain, as far as anybody has looked."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +48,8 @@ class ShrunkVector:
 class Finding(FindingGroup):
     """All deviations that one overlay entry explains, or that share a cause without an explanation.
 
-    `entry` is None for a new finding, and for an entry that sections.json does not list. `loaded`
+    `entry` is None for a new finding, and for an entry that sections.json does not list. `together`
+    are the entries of a set that explains it, whose gravest class is that of the finding. `loaded`
     are the vectors that start from a given state; `reason` is that of the run's
     baseline; `shrunk` is its smallest vector; `limits` says what the target hides or cannot do that
     the finding may depend on; `system` whether it can happen in a system (None: not searched).
@@ -56,6 +58,7 @@ class Finding(FindingGroup):
 
     name: str = ""
     entry: EntrySection | None = None
+    together: tuple[EntrySection, ...] = ()
     new: bool = False
     labels: Counter[str] = field(default_factory=Counter)
     loaded: set[str] = field(default_factory=set)
@@ -79,7 +82,7 @@ class Finding(FindingGroup):
         if self.reviewed:
             return self.reviewed.title
         if not self.id.startswith("f-"):
-            return self.name
+            return show_entries(self.name)
         fields = dict.fromkeys(_short(path) for path, _ in self.paths.most_common())
         several = [*fields][:3]
         more = " …" if len(fields) > len(several) else ""
@@ -94,6 +97,8 @@ class Finding(FindingGroup):
             return BASELINE
         if self.name == TOGETHER:
             return TOGETHER
+        if self.together:
+            return min((one.kind for one in self.together), key=_rank_class)
         return self.entry.kind if self.entry else "explained"
 
     @property
@@ -163,6 +168,23 @@ def rank(finding: Finding) -> tuple[bool, int, int, int, str]:
     return not finding.new, cost, gravity(finding.severity), -len(finding.cases), finding.id
 
 
+_CLASSES = ("suspected_defect", "known_defect", "charter_gap", "by_design", "harmless")
+"""The classes of entries, the gravest first."""
+
+
+def _rank_class(kind: str) -> int:
+    return _CLASSES.index(kind) if kind in _CLASSES else len(_CLASSES)
+
+
+def _list_together(run: ReportedRun, name: str) -> Iterator[EntrySection]:
+    """The entries of a set; none of a single entry."""
+    names = split_entries(name)
+    for one in names if len(names) > 1 else ():
+        section = run.sections.entry(run.about.overlay, one)
+        if section is not None:
+            yield section
+
+
 def _finding(run: ReportedRun, name: str, entry: str) -> Finding:
     every = next((one for one in read_findings(run.summary) if one.id == name), None)
     listed = None if entry else every
@@ -171,6 +193,7 @@ def _finding(run: ReportedRun, name: str, entry: str) -> Finding:
         id=name,
         name=name,
         entry=run.sections.entry(run.about.overlay, entry),
+        together=tuple(_list_together(run, entry)),
         new=not entry and not reason,
         reason=reason,
         sentence=listed.sentence if listed and shrunk else "",

@@ -12,6 +12,7 @@ from charter.formats.verdict import STDERR
 from conform.console.errors import CannotWrite
 from conform.console.files import write_named
 from conform.console.terminal import plural, visible
+from conform.judging.entry_names import show_entries
 from conform.reports import wording
 from conform.reports.runs import ReportedRun, open_runs
 from conform.runs.findings.adapter_failures import place_told
@@ -97,7 +98,7 @@ def _branch(suite: Xml.Element, run: ReportedRun, rule: str, counts: tuple[int, 
 
 def _finding(suite: Xml.Element, run: ReportedRun, finding: RunFinding) -> None:
     case = _case(suite, run, finding.rule, f"[{finding.id}]")
-    known = finding.known or finding.entry
+    known = finding.known or show_entries(finding.entry)
     answer = tell_answer(SystemAnswers.read(RunFolder(str(run.folder))).of(finding))
     if known:
         skipped = Xml.SubElement(case, "skipped", message=f"known ({known}): {finding.sentence}")

@@ -10,6 +10,7 @@ from charter.formats.canonical import Json
 from charter.formats.reading import mapping, texts
 from charter.formats.run import SystemAnswer
 from conform.console.terminal import plural
+from conform.judging.entry_names import list_members
 from conform.reports.findings import TOGETHER
 from conform.reports.runs import ReportedRun
 from conform.runs.entry_widths import adds_told, both_told, entry_steps
@@ -98,8 +99,8 @@ def statement(run: ReportedRun) -> RunStatement:
         )
     measured = count_unexplained(run, new)
     if known:
-        entries = sum(count > 0 for name, count in run.counts("by_entry").items()
-                      if name != TOGETHER)  # fmt: skip
+        counted = run.counts("by_entry").items()
+        entries = len(list_members(name for name, count in counted if count) - {TOGETHER})
         covered = plural(entries, "entry", "entries")
         measured += f", {plural(known, 'deviation')} explained by {covered} of the overlay"
     if baseline:

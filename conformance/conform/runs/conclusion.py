@@ -12,17 +12,20 @@ from charter.formats.reading import own_number, own_object
 from charter.formats.run import RunFinding
 from charter.formats.run_description import RunDescription
 from conform.judging import model
+from conform.judging.entry_names import SEVERAL
 from conform.judging.siblings import Siblings
 from conform.runs import overclaims, summary
 from conform.runs.asked_vectors import AskedVectors
 from conform.runs.canaries import canaries
 from conform.runs.canaries.walk_canaries import canaries_of_walks
+from conform.runs.engines.bucket import siblings
 from conform.runs.entry_widths import allowing_both
 from conform.runs.extent import extent_of_run
 from conform.runs.failures.record import AskedVerdicts
 from conform.runs.failures.remembered import RunVerdicts, remember
 from conform.runs.findings.adapter_failures import adapter_trouble
 from conform.runs.findings.baseline import Baseline, write_baseline
+from conform.runs.findings.entry_sets import SetModels, SetNamer, name_sets
 from conform.runs.findings.failing_operation import with_steps
 from conform.runs.findings.found_by_run import FoundByRun
 from conform.runs.findings.limits import RunLimits
@@ -80,13 +83,16 @@ def finish(run: JudgedRun, options: RunOptions) -> Finished:
     trusted. The target is asked again if findings are to be shrunk."""
     folder, context = run.folder, run.context
     suite, entries = run.resolved.suite, run.resolved.entries
+    vectors = AskedVectors(suite, folder)
     made = [*canaries.of_run(context), *canaries_of_walks(context)]
     extra: list[Json] = [canary.json() for canary in made]
     counts = summary.collect(folder)
+    shown = select_shown(run.about, suite)
+    counts = name_several(counts, vectors, options.set_models, (context, shown))
     counts.canaries += extra
     stale = stale_entries(folder, suite, entries, counts) if context.reference else ()
     rows = JudgedRows.of(folder)
-    of_suite, vectors = rows.of_suite(suite.buckets), AskedVectors(suite, folder)
+    of_suite = rows.of_suite(suite.buckets)
     intended = scope(suite, run.about, run.asked)
     wish = options.wanted.option or LIMIT
     intended = replace(intended, wish=wish, stopped=has_stopped(folder))
@@ -133,6 +139,23 @@ def finish(run: JudgedRun, options: RunOptions) -> Finished:
     return Finished(folder, run.about, concluded, tuple(counts.canaries))
 
 
+def name_several(
+    counts: summary.RunCounts, vectors: AskedVectors, models: SetModels | None,
+    by: tuple[RunContext, tuple[str, ...] | None],
+) -> summary.RunCounts:  # fmt: skip
+    """The counts of a run after the set of entries is named for each step that several explain,
+    `by` the models of the run and the variables that it shows."""
+    context, shown = by
+    known = siblings(context) if counts.by_entry[SEVERAL] and models is not None else None
+    if known is None or models is None:
+        return counts
+    namer = SetNamer.of(vectors.folder.read_run(), known, models, shown)
+    name_sets(vectors, namer)
+    found = summary.collect(vectors.folder)
+    found.searched_sets = True
+    return found
+
+
 def _with_baseline(
     found: FoundByRun, options: RunOptions, left: Sequence[Left], suite: str
 ) -> tuple[tuple[RunFinding, ...], Baseline]:
@@ -167,7 +190,7 @@ def stale_entries(
 ) -> tuple[str, ...]:
     """The entries that explain no deviation although the target took the branches that they
     change."""
-    unused = [entry for entry in entries if entry and not counts.by_entry[entry]]
+    unused = [entry for entry in entries if entry and entry not in counts.met]
     if not unused:
         return ()
     opaque = OpaqueTypes.of(suite.manifest.read_types())

@@ -8,6 +8,7 @@ from typing import Literal
 
 from charter.formats.run_description import NO_WALKS, WalkSettings
 from conform.runs.findings.baseline import NO_BASELINE, Baseline
+from conform.runs.findings.entry_sets import SetModels
 from conform.runs.selection import ALL, SuiteFilter
 
 Engine = Literal["auto", "spark", "inline"]
@@ -18,8 +19,9 @@ class RunOptions:
     """The options of a run. `out` "" is `build/runs/<id>`; `limit` 0 is all vectors; `go_on`:
     continue a run although nobody knows whether the implementation is the same; `older`: by what
     the target is judged if it is not the charter of the project as it is now; `parameters`: the
-    values that are given of the target's; `without_remembered`: put no question that failed in
-    earlier runs and that the suite does not have."""
+    values that are given of the target's; `set_models`: makes models of sets of overlay entries
+    (None: steps that several entries explain are not looked into); `without_remembered`: put no
+    question that failed in earlier runs and that the suite does not have."""
 
     target: str
     _: KW_ONLY
@@ -40,3 +42,4 @@ class RunOptions:
     walks: WalkSettings = NO_WALKS
     parameters: Mapping[str, str] = field(default_factory=dict)
     without_remembered: bool = False
+    set_models: SetModels | None = None

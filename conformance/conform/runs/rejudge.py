@@ -24,13 +24,14 @@ from conform.judging.visible_references import visible
 from conform.runs import summary
 from conform.runs.asked_vectors import AskedVectors, answer_again
 from conform.runs.canaries.canaries import ANOTHER, derive_again, skip
-from conform.runs.conclusion import Finished, scope, select_shown
+from conform.runs.conclusion import Finished, name_several, scope, select_shown
 from conform.runs.earlier_target import folder_noted, target_or_noted
 from conform.runs.engines.bucket import Tally, datasets, siblings, summarise
 from conform.runs.entry_widths import allowing_both
 from conform.runs.extent import extent_of_run
 from conform.runs.findings.adapter_failures import adapter_trouble
 from conform.runs.findings.baseline import NO_BASELINE, Baseline
+from conform.runs.findings.entry_sets import SetModels
 from conform.runs.findings.found_by_run import FoundByRun
 from conform.runs.findings.limits import RunLimits
 from conform.runs.findings.one_fault import one_fault
@@ -68,12 +69,14 @@ class _Rejudging:
 @dataclass(frozen=True, slots=True)
 class RejudgeOptions:
     """The options of judging again, into the folder `out`; `older`: by what, if the suite is not of
-    the charter of the project as it is now; `suite` is what the caller calls the suite."""
+    the charter of the project as it is now; `suite` is what the caller calls the suite;
+    `set_models`: as in `RunOptions`."""
 
     out: str
     baseline: Baseline = NO_BASELINE
     older: str = ""
     suite: str = ""
+    set_models: SetModels | None = None
 
 
 def rejudge(
@@ -120,7 +123,9 @@ def rejudge(
         reference=same, types=manifest.read_types(),
     )  # fmt: skip
     job = _Rejudging(old, new, about, suite, context, select_shown(before, suite))
-    judged, counts = _all_buckets(job), summary.collect(new)
+    judged, vectors = _all_buckets(job), AskedVectors(suite, new)
+    by = (context, job.observes)
+    counts = name_several(summary.collect(new), vectors, options.set_models, by)
     counts.canaries = [*own_list(canaries["canaries"]), *counts.canaries]
     counts.canaries += [] if same else [skip("judging again", ANOTHER).json()]
     _take_breaks(old, counts)
@@ -140,7 +145,7 @@ def rejudge(
     concluded = summary.conclude(counts, inputs, time.time() - began, summary.distinct_pairs(new))
     concluded["one_fault"] = one_fault(rows.deviations, extent.judged)
     concluded["adapter_trouble"] = adapter_trouble(rows.verdicts, intended.allowed)
-    keep(AskedVectors(suite, new), concluded, rows.verdicts)
+    keep(vectors, concluded, rows.verdicts)
     concluded |= certify(manifest, concluded) | {"not_observed": manifest.vectors - judged}
     new.write_json("canaries.json", {"trusted": concluded["trusted"], "canaries": counts.canaries})
     new.finish(concluded)

@@ -11,6 +11,7 @@ from charter.formats.reading import own_list, own_number, own_object, texts
 from charter.formats.run import RunFinding
 from charter.formats.verdict import JUDGED, Kind
 from conform.console.terminal import plural
+from conform.judging.entry_names import SET_ENTRIES_MAX, SEVERAL, list_members
 from conform.runs.bounds import JudgedBounds
 from conform.runs.canaries import trust
 from conform.runs.entry_widths import EntrySteps
@@ -45,6 +46,7 @@ class RunCounts:
     unexplained_breaks: list[str] = field(default_factory=list)
     images_show: set[str] = field(default_factory=set)
     images_lack: set[str] = field(default_factory=set)
+    searched_sets: bool = False
     walks: WalkCounts = field(default_factory=WalkCounts)
     remembered: WalkCounts = field(default_factory=lambda: WalkCounts(OF_REMEMBERED))
     followed: FollowedCounts = field(default_factory=FollowedCounts)
@@ -79,6 +81,11 @@ class RunCounts:
         parts = own_object(bucket.get("image_parts", {}))
         self.images_show.update(texts(parts.get("shown")))
         self.images_lack.update(texts(parts.get("lacking")))
+
+    @property
+    def met(self) -> frozenset[str]:
+        """The entries that explain a deviation, alone or with others."""
+        return list_members(name for name, count in self.by_entry.items() if count)
 
     @property
     def judged(self) -> int:
@@ -194,7 +201,7 @@ def _of_entries(
 ) -> dict[str, Json]:
     """What the run shows of the overlay."""
     names = [name for name in inputs.entries if name]
-    unmet = sorted(e for e in names if not counts.by_entry[e] and e not in stale)
+    unmet = sorted(e for e in names if e not in counts.met and e not in stale)
     return {
         "by_entry": {e: counts.by_entry[e] for e in sorted({*names, *counts.by_entry}) if e},
         "entry_steps": counts.entry_steps.json(),
@@ -230,6 +237,15 @@ def _exit(
         reasons.append((1, f"findings of the baseline that changed: {names} (--strict)"))
     if inputs.strict and inputs.unsteady:
         reasons.append((1, f"{trust.unsteady(len(inputs.unsteady))} (--strict)"))
+    if counts.searched_sets and (left := counts.by_entry[SEVERAL]):
+        were = "is" if left == 1 else "are"
+        reasons.append(
+            (
+                1,
+                f"{plural(left, 'deviation')} {were} explained by the overlay as a whole, and by no"
+                f" {SET_ENTRIES_MAX} of its entries: the cause is not known",
+            )
+        )
     if stale:
         noun = "entry no longer applies" if len(stale) == 1 else "entries no longer apply"
         reasons.append((1, f"{len(stale)} overlay {noun}: {', '.join(stale)}"))

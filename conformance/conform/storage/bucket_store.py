@@ -19,6 +19,7 @@ from pyarrow import fs
 
 from charter.formats.canonical import Json
 from charter.formats.files import regular
+from charter.formats.reading import own_object
 from charter.formats.run_description import RunDescription
 from conform.console.errors import BadRun, CannotWrite, first_line
 from conform.storage.arrow import pa
@@ -181,6 +182,16 @@ class RunFolder:
             path: self._digest(path) for path in (_part(name, bucket) for name in tables)
         }
         self.write_json(_commit(bucket), seal({**summary, "files": files}))
+
+    def rewrite(self, bucket: int, name: str, table: pa.Table, summary: Mapping[str, Json]) -> None:
+        """Write a dataset of a committed bucket again, and change its commit. A bucket that this
+        leaves half written is judged again."""
+        content = self.commit_of(bucket)
+        path = _part(name, bucket)
+        self._write(path, _parquet(table))
+        files = {**own_object(content["files"]), path: self._digest(path)}
+        rest = {key: value for key, value in content.items() if key != "digest"}
+        self.write_json(_commit(bucket), seal({**rest, **summary, "files": files}))
 
     def read_committed(self) -> dict[int, dict[str, Json]]:
         """The summaries of the committed buckets."""

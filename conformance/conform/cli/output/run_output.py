@@ -35,6 +35,7 @@ from conform.cli.output.walks_told import (
 )
 from conform.cli.set_options import write_set
 from conform.console.terminal import columns, number, one_line, out, plural, shorten
+from conform.judging.entry_names import show_entries
 from conform.judging.refutations import EXCEPTION
 from conform.runs.canaries import trust
 from conform.runs.canaries.canaries import FORGETS, canary_told
@@ -295,7 +296,7 @@ def _lines(counted: Mapping[str, Json]) -> list[tuple[str, str]]:
         lines.append(("deviations", _number(counted["deviations"])))
         lines.append(("  new", _number(counted["new_deviations"])))
         entries = own_object(counted["by_entry"])
-        lines += [(f"  {entry}", _number(count)) for entry, count in entries.items()]
+        lines += [(f"  {show_entries(one)}", _number(count)) for one, count in entries.items()]
     lines.append(("seconds", str(counted["seconds"])))
     return lines
 
@@ -334,7 +335,7 @@ def _show_findings(finished: Finished, most: int = 12) -> None:
     widths = entry_steps(finished.summary.get("entry_steps"))
     for item in findings:
         if item.entry:
-            told = f"explained by {item.entry}: {plural(item.vectors, 'vector')}"
+            told = f"explained by {show_entries(item.entry)}: {plural(item.vectors, 'vector')}"
             if item.entry in widths:
                 told += f"; {adds_told(widths[item.entry])}"
             out(f"  {item.severity:<5}  {told}{_behind(item.hides, 'it')}")

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import argparse
 import os
+from pathlib import Path
 
+from conform.cli.entry_sets import SetsOfEntries
 from conform.cli.output.overlay import releases_of
 from conform.cli.output.run_output import show
 from conform.cli.output.staleness import older_suite
 from conform.console.terminal import out, out_json, say
+from conform.runs.earlier_target import target_or_noted
 from conform.runs.findings.baseline import NO_BASELINE, read_baseline
 from conform.runs.rejudge import RejudgeOptions, rejudge
+from conform.storage.bucket_store import RunFolder
 from conform.suites.cache import open_suite
 
 EXAMPLES = """examples:
@@ -38,7 +42,10 @@ def run(arguments: argparse.Namespace) -> int:
     suite = open_suite(arguments.suite, os.cpu_count() or 1)
     baseline = read_baseline(arguments.baseline) if arguments.baseline else NO_BASELINE
     older = older_suite(suite.manifest, arguments.suite)
-    options = RejudgeOptions(arguments.out, baseline, older.by, arguments.suite)
+    earlier = Path(arguments.run).resolve()
+    judged_target, _ = target_or_noted(earlier, RunFolder(str(earlier)).read_run())
+    sets = SetsOfEntries(judged_target)
+    options = RejudgeOptions(arguments.out, baseline, older.by, arguments.suite, sets)
     finished = rejudge(arguments.run, suite, options, releases_of)
     if older.told:
         say(older.told)

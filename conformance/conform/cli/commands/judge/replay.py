@@ -15,7 +15,7 @@ from charter.formats.adapter import is_fault
 from charter.formats.canonical import Json
 from charter.formats.labels import legend
 from charter.formats.opaque import OpaqueTypes
-from charter.formats.reading import own_calls, own_list, own_object
+from charter.formats.reading import own_calls, own_list, own_object, texts
 from charter.formats.target import other_than_default
 from charter.formats.vector import Vector
 from charter.formats.verdict import Kind, Severity, Verdict
@@ -29,6 +29,7 @@ from conform.cli.set_options import add_set, read_set, write_set
 from conform.console.errors import BadSuite, ConformError
 from conform.console.terminal import one_line, out, out_json, plural, say
 from conform.judging.differ import image_paths, paths, value_at
+from conform.judging.entry_names import show_entries
 from conform.judging.model import load
 from conform.judging.relabel import key
 from conform.judging.verdict import VectorItem
@@ -238,7 +239,7 @@ def _show_step(step: Shown, before: Json) -> None:
 
 def _show_deviation(deviation: dict[str, Json]) -> None:
     entries = deviation["entries"]
-    known = ", ".join(map(str, entries)) if isinstance(entries, list) and entries else "new"
+    known = ", ".join(map(show_entries, texts(entries))) or "new"
     image = deviation["severity"] == Severity.IMAGE
     then = "the broker's image differs" if image else "the charter allows"
     out(f"     DIVERGES ({deviation['severity']}; {known}); {then}:")

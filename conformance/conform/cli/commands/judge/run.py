@@ -8,6 +8,7 @@ from pathlib import Path
 
 from charter.formats.project import BadProject
 from conform.adapters.targets import target
+from conform.cli.entry_sets import SetsOfEntries
 from conform.cli.output.numbers import count
 from conform.cli.output.overlay import overlay_warnings, releases_of
 from conform.cli.output.run_output import show
@@ -195,6 +196,7 @@ def _run(arguments: argparse.Namespace) -> int:
         walks=read_walks(arguments),
         parameters=read_set(arguments.parameters),
         without_remembered=arguments.without_remembered,
+        set_models=SetsOfEntries(target(arguments.target)),
     )
     finished = run_target(options, say, releases_of)
     if arguments.in_system:

@@ -29,6 +29,7 @@ from conform.cli.commands.compiler.vectors import (
     too_large,
 )
 from conform.cli.covered_suite import CoveredSuites, is_of_run, name_suite
+from conform.cli.entry_sets import SetsOfEntries
 from conform.cli.larger_suites import tell_larger
 from conform.cli.main import suggest
 from conform.cli.output.charters import Errors, check_charter, diagnostics_json, tally
@@ -329,6 +330,7 @@ def _judge(
             command=("conform", "test", "--adapter", name_lookup(target), *write_set(given)),
             parameters=given,
             without_remembered=tested.without_remembered,
+            set_models=SetsOfEntries(target),
         )
         finished.append(replace(run_target(options, say, releases_of), inside=tested.inside))
         tested.codes.append(finished[-1].exit_code)
