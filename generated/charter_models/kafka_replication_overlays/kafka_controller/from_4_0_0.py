@@ -13,6 +13,7 @@ Applied:
     cancels_below_min_isr
     cancels_to_first_replica
     elr_survives_while_off
+    nobody_is_last_known
     overridden_additions_are_replicas
     overridden_reassignment_lingers
     forgets_who_is_stopping
@@ -84,7 +85,7 @@ if TYPE_CHECKING:
 
 begin(__name__, "charter_models.kafka_replication.controller", "84e70ffecf4717de6147")
 
-SPEC_DIGEST = "6347034950e96c639d7b"
+SPEC_DIGEST = "11c653e0356fb5b2d4af"
 OPERATIONS: tuple[str, ...] = (
     "register",
     "heartbeat",
@@ -307,7 +308,7 @@ def without_epoch(
     isr: frozenset[Broker],
     isr_epochs: Map[Broker, BrokerEpoch | None],
 ) -> frozenset[Broker]:
-    """overlay.charter:671  KIP 903"""
+    """overlay.charter:709  KIP 903"""
     return frozenset()
 
 
@@ -341,7 +342,7 @@ def replaced_touched(p: Partition, gone: Broker, suspect: frozenset[Broker]) -> 
 def touched(p: Partition, gone: Broker, suspect: frozenset[Broker]) -> bool:
     """Also called `partitionsWithBrokerInIsr`.
 
-    overlay.charter:485
+    overlay.charter:523
     """
     return (
         replaced_touched(p, gone, suspect)
@@ -413,7 +414,7 @@ def replaced_with_reassignment_2(
 ) -> Partition:
     """Also called `PartitionReassignmentReplicas`.
 
-    overlay.charter:423
+    overlay.charter:461
     """
     return replace(
         replaced_with_reassignment(p, target, leaving),
@@ -430,7 +431,7 @@ def with_reassignment(
 ) -> Partition:
     """Also called `PartitionReassignmentReplicas`.
 
-    overlay.charter:437
+    overlay.charter:475
     """
     return replace(
         replaced_with_reassignment_2(p, target, leaving),
@@ -444,7 +445,7 @@ def with_reassignment(
 
 
 def leaving_replicas(p: Partition, target: tuple[Broker, ...]) -> frozenset[Broker]:
-    """overlay.charter:421"""
+    """overlay.charter:459"""
     return frozenset(p.replicas) - frozenset(target)
 
 
@@ -565,8 +566,25 @@ def preferred_after(p: Partition, able: frozenset[Broker], config: Config) -> fr
     return preferred if len(preferred) > 0 else leaders_after(p, p.isr, able, config)
 
 
+def may_note_nobody(slot: Partition | None, config: Config) -> bool:
+    """overlay.charter:420"""
+    return (
+        config.elr
+        and slot is not None
+        and slot.leader is None
+        and not slot.isr | slot.elr | slot.last_known_elr
+    )
+
+
+def with_next_epoch(slot: Partition | None) -> Partition | None:
+    """overlay.charter:426"""
+    if slot is None:
+        return None
+    return replace(slot, partition_epoch=bump(slot.partition_epoch))
+
+
 def cleared_after(last_: Partition | None, now: Partition | None) -> Partition | None:
-    """overlay.charter:503  JIRA KAFKA-19383"""
+    """overlay.charter:541  JIRA KAFKA-19383"""
     if last_ is None:
         return now
     if now is None:
@@ -688,7 +706,7 @@ class Changed(Controller):
         if allowed:
             return allowed
 
-        # register/again  overlay.charter:460
+        # register/again  overlay.charter:498
         after = replace(
             self,
             below_shutdown_offset=below_after_registering(broker, self.below_shutdown_offset),
@@ -1120,26 +1138,75 @@ class Changed(Controller):
         return self._cancel_reassignment_reverted(topic, p, able, original, isr)
 
     def set_min_isr(self, minimum: int) -> list[Outcome[Controller, Reply]]:
-        # set_min_isr/same  20-controller.charter:618  DOC Eligible Leader Replicas
-        # The value is the same, and the ELR is cleared all the same.
+        # set_min_isr/same  overlay.charter:442
         if minimum == self.config.min_insync_replicas:  # unchanged
+            return self._set_min_isr_same()
+
+        # set_min_isr/changed  overlay.charter:432
+        return self._set_min_isr_changed(minimum)
+
+    def _set_min_isr_same(self) -> list[Outcome[Controller, Reply]]:
+        """set_min_isr/same  overlay.charter:442"""
+        allowed: list[Outcome[Controller, Reply]] = []
+        for noted in each({
+            topic: (False, True)
+            if may_note_nobody(self.partition[topic], self.config)
+            else (False,)
+            for topic in self.world.topics
+        }):
             after = replace(
                 self,
-                partition=Map({t: with_cleared_elr(self.partition[t]) for t in self.world.topics})
-                if self.config.elr
-                else self.partition,
+                partition=Map({
+                    topic: with_next_epoch(
+                        (
+                            Map({t: with_cleared_elr(self.partition[t]) for t in self.world.topics})
+                            if self.config.elr
+                            else self.partition
+                        )[topic],
+                    )
+                    if noted[topic]
+                    else (
+                        Map({t: with_cleared_elr(self.partition[t]) for t in self.world.topics})
+                        if self.config.elr
+                        else self.partition
+                    )[topic]
+                    for topic in self.world.topics
+                }),
             )
-            return [Outcome("set_min_isr/same", Done(), after)]
+            allowed.append(Outcome("set_min_isr/same", Done(), after))
+        return allowed
 
-        # set_min_isr/changed  20-controller.charter:624  DOC Eligible Leader Replicas
-        after = replace(
-            self,
-            partition=Map({t: with_cleared_elr(self.partition[t]) for t in self.world.topics})
-            if self.config.elr
-            else self.partition,
-            config=replace(self.config, min_insync_replicas=minimum),
-        )
-        return [Outcome("set_min_isr/changed", Done(), after)]
+    def _set_min_isr_changed(self, minimum: int) -> list[Outcome[Controller, Reply]]:
+        """set_min_isr/changed  overlay.charter:432"""
+        allowed: list[Outcome[Controller, Reply]] = []
+        for noted in each({
+            topic: (False, True)
+            if may_note_nobody(self.partition[topic], self.config)
+            else (False,)
+            for topic in self.world.topics
+        }):
+            after = replace(
+                self,
+                partition=Map({
+                    topic: with_next_epoch(
+                        (
+                            Map({t: with_cleared_elr(self.partition[t]) for t in self.world.topics})
+                            if self.config.elr
+                            else self.partition
+                        )[topic],
+                    )
+                    if noted[topic]
+                    else (
+                        Map({t: with_cleared_elr(self.partition[t]) for t in self.world.topics})
+                        if self.config.elr
+                        else self.partition
+                    )[topic]
+                    for topic in self.world.topics
+                }),
+                config=replace(self.config, min_insync_replicas=minimum),
+            )
+            allowed.append(Outcome("set_min_isr/changed", Done(), after))
+        return allowed
 
     def set_elr(self, enabled: bool) -> list[Outcome[Controller, Reply]]:
         # set_elr/off  20-controller.charter:643  DOC Eligible Leader Replicas
@@ -1161,7 +1228,7 @@ class Changed(Controller):
     ) -> list[Outcome[Controller, Map[Topic, Partition | None]]]:
         """controller/set_min_isr_image_of_partition"""
 
-        # set_min_isr_image_of_partition/shown  overlay.charter:513
+        # set_min_isr_image_of_partition/shown  overlay.charter:551
         return [Outcome(
             "set_min_isr_image_of_partition/shown",
             Map({t: cleared_after(last_image[t], self.partition[t]) for t in self.world.topics})

@@ -13,6 +13,7 @@ Applied:
     cancels_below_min_isr
     cancels_to_first_replica
     elr_survives_while_off
+    nobody_is_last_known
     overridden_additions_are_replicas
     overridden_reassignment_lingers
     forgets_who_is_stopping
@@ -39,10 +40,10 @@ if TYPE_CHECKING:
 go_on(
     __name__,
     "charter_models.kafka_replication_overlays.kafka_controller.from_4_0_0",
-    "6347034950e96c639d7b",
+    "11c653e0356fb5b2d4af",
 )
 
-SPEC_DIGEST = "b10c57bfd825ecf0efc3"
+SPEC_DIGEST = "c694b408b4d5f3523620"
 OPERATIONS: tuple[str, ...] = (
     "register",
     "heartbeat",

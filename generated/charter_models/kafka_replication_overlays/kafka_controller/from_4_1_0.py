@@ -13,6 +13,7 @@ Applied:
     cancels_below_min_isr
     cancels_to_first_replica
     elr_survives_while_off
+    nobody_is_last_known
     overridden_additions_are_replicas
     overridden_reassignment_lingers
     forgets_who_is_stopping
@@ -44,10 +45,10 @@ if TYPE_CHECKING:
 go_on(
     __name__,
     "charter_models.kafka_replication_overlays.kafka_controller.from_4_0_1",
-    "b10c57bfd825ecf0efc3",
+    "c694b408b4d5f3523620",
 )
 
-SPEC_DIGEST = "e62c270fa0955c30caf3"
+SPEC_DIGEST = "762a7889fc974ed83949"
 
 
 def last_known_elr_after(

@@ -28,21 +28,31 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from charter_models.sibling import go_on
+from charter_models.prelude import Map, Outcome, replace
+from charter_models.sibling import go_on, instead_of
 
 if TYPE_CHECKING:
-    from charter_models.kafka_replication.controller import Broker, Config, Partition
+    from charter_models.kafka_replication.controller import (
+        Broker,
+        Config,
+        Controller,
+        Done,
+        Partition,
+        Reply,
+        with_cleared_elr,
+    )
     from charter_models.kafka_replication_overlays.kafka_controller.from_4_0_0 import (
         elected_by_order,
         eligible_after,
         last_leader,
         replaced_electable,
     )
+    from charter_models.kafka_replication_overlays.kafka_controller.from_4_0_1 import Changed2
 
 go_on(
     __name__,
     "charter_models.kafka_replication_overlays.kafka_controller.from_4_1_0",
-    "e62c270fa0955c30caf3",
+    "762a7889fc974ed83949",
 )
 
 SPEC_DIGEST = "3ceeb6c8c407cba2b8de"
@@ -88,3 +98,32 @@ def electable(
 def electable_by_order(p: Partition, able: frozenset[Broker], config: Config) -> frozenset[Broker]:
     """overlay.charter:81  DOC Eligible Leader Replicas"""
     return elected_by_order(p, able, config)
+
+
+@instead_of(Controller)
+class Changed3(Changed2):
+    """The operations that differ. Docstrings that are left out are the plain model's."""
+
+    __slots__ = ()
+
+    def set_min_isr(self, minimum: int) -> list[Outcome[Controller, Reply]]:
+        # set_min_isr/same  20-controller.charter:618  DOC Eligible Leader Replicas
+        # The value is the same, and the ELR is cleared all the same.
+        if minimum == self.config.min_insync_replicas:  # unchanged
+            after = replace(
+                self,
+                partition=Map({t: with_cleared_elr(self.partition[t]) for t in self.world.topics})
+                if self.config.elr
+                else self.partition,
+            )
+            return [Outcome("set_min_isr/same", Done(), after)]
+
+        # set_min_isr/changed  20-controller.charter:624  DOC Eligible Leader Replicas
+        after = replace(
+            self,
+            partition=Map({t: with_cleared_elr(self.partition[t]) for t in self.world.topics})
+            if self.config.elr
+            else self.partition,
+            config=replace(self.config, min_insync_replicas=minimum),
+        )
+        return [Outcome("set_min_isr/changed", Done(), after)]

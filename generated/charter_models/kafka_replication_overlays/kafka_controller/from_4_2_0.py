@@ -33,7 +33,7 @@ from charter_models.sibling import go_on
 
 if TYPE_CHECKING:
     from charter_models.kafka_replication.controller import Broker, BrokerEpoch, Topic
-    from charter_models.kafka_replication_overlays.kafka_controller.from_4_0_1 import Changed2
+    from charter_models.kafka_replication_overlays.kafka_controller.from_4_1_1 import Changed3
 
 go_on(
     __name__,
@@ -44,7 +44,7 @@ go_on(
 SPEC_DIGEST = "c7ef225780d4ee998f6e"
 
 
-def fails(state: Changed2, operation: str, args: Mapping[str, Json]) -> list[Fault]:
+def fails(state: Changed3, operation: str, args: Mapping[str, Json]) -> list[Fault]:
     match operation:
         case "register":
             return state.register_fails(

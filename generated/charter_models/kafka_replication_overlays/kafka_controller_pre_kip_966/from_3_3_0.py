@@ -10,7 +10,6 @@ Applied:
     completes_in_old_epoch
     any_change_does_all
     cancels_below_min_isr
-    cancels_to_first_replica
     overridden_additions_are_replicas
     overridden_reassignment_lingers
     forgets_who_is_stopping
@@ -84,7 +83,7 @@ if TYPE_CHECKING:
 begin(__name__, "charter_models.kafka_replication.controller", "84e70ffecf4717de6147")
 
 VARIANT = "pre_kip_966"
-SPEC_DIGEST = "00c68cc56cb3d38251f6"
+SPEC_DIGEST = "cf357d9253b1bfb6d03d"
 
 
 def default_config() -> Config:
@@ -118,7 +117,7 @@ def electable(
 ) -> frozenset[Broker]:
     """Also called `electAnyLeader`.
 
-    overlay.charter:630  JIRA KAFKA-12670
+    overlay.charter:668  JIRA KAFKA-12670
     """
     return replaced_electable(p, replicas, isr, suspect, able, config) & isr
 
@@ -202,7 +201,7 @@ def without_epoch(
     isr: frozenset[Broker],
     isr_epochs: Map[Broker, BrokerEpoch | None],
 ) -> frozenset[Broker]:
-    """overlay.charter:682  KIP 903"""
+    """overlay.charter:720  KIP 903"""
     return frozenset()
 
 
@@ -224,7 +223,7 @@ def leaders_after(
 ) -> frozenset[Broker]:
     """Once its partition changes for another reason, an active broker leads.
 
-    overlay.charter:541
+    overlay.charter:579
     """
     return replaced_leaders_after(
         replace(p, leader=None) if p.leader is not None and p.leader not in able else p,
@@ -277,7 +276,7 @@ def without_broker(
 ) -> Partition | None:
     """One starts, too, where the last member would have left and stays.
 
-    overlay.charter:654  JIRA KAFKA-15021
+    overlay.charter:692  JIRA KAFKA-15021
     """
     if slot is None:
         return None
@@ -314,7 +313,7 @@ def replaced_with_reassignment_2(
 ) -> Partition:
     """Also called `PartitionReassignmentReplicas`.
 
-    overlay.charter:423
+    overlay.charter:461
     """
     return replace(
         replaced_with_reassignment(p, target, leaving),
@@ -331,7 +330,7 @@ def with_reassignment(
 ) -> Partition:
     """Also called `PartitionReassignmentReplicas`.
 
-    overlay.charter:437
+    overlay.charter:475
     """
     return replace(
         replaced_with_reassignment_2(p, target, leaving),
@@ -345,7 +344,7 @@ def with_reassignment(
 
 
 def leaving_replicas(p: Partition, target: tuple[Broker, ...]) -> frozenset[Broker]:
-    """overlay.charter:421"""
+    """overlay.charter:459"""
     return frozenset(p.replicas) - frozenset(target)
 
 
@@ -354,7 +353,7 @@ def below_after_unfencing(
     broker: Broker,
     below_shutdown_offset: Map[Broker, frozenset[Broker] | None],
 ) -> Map[Broker, frozenset[Broker] | None]:
-    """overlay.charter:593"""
+    """overlay.charter:631"""
     return Map({
         b: s - {broker} if (s := below_shutdown_offset[b]) is not None else None
         for b in world.brokers
@@ -508,7 +507,7 @@ class Changed(Controller):
         if allowed:
             return allowed
 
-        # register/again  overlay.charter:532
+        # register/again  overlay.charter:570
         after = replace(
             self,
             below_shutdown_offset=below_after_registering(broker, self.below_shutdown_offset),
@@ -607,7 +606,7 @@ class Changed(Controller):
 
         others = active(self.world, self.registration) - {broker}
 
-        # heartbeat/shuts_down  overlay.charter:565
+        # heartbeat/shuts_down  overlay.charter:603
         if (
             not leads  # idle
             and (
@@ -627,7 +626,7 @@ class Changed(Controller):
         ):
             allowed += self._heartbeat_shuts_down(broker, caught_up, below, fenced_now)
 
-        # heartbeat/waits_unsure  overlay.charter:574
+        # heartbeat/waits_unsure  overlay.charter:612
         if (
             now.shutting_down  # stopping
             and (
@@ -654,7 +653,7 @@ class Changed(Controller):
         if allowed:
             return allowed
 
-        # heartbeat/waits  overlay.charter:580
+        # heartbeat/waits  overlay.charter:618
         after = replace(self, below_shutdown_offset=below, expired=self.expired - {broker})
         return [Outcome(
             "heartbeat/waits",
@@ -669,7 +668,7 @@ class Changed(Controller):
         below: Map[Broker, frozenset[Broker] | None],
         fenced_now: Map[Broker, Registration | None],
     ) -> list[Outcome[Controller, Reply]]:
-        """heartbeat/shuts_down  overlay.charter:565"""
+        """heartbeat/shuts_down  overlay.charter:603"""
         allowed: list[Outcome[Controller, Reply]] = []
         for leader in each_or_none(new_leaders(
             self.world, broker, frozenset(), self.partition, fenced_now, self.config
@@ -1015,11 +1014,7 @@ class Changed(Controller):
 
         able = active(self.world, self.registration)
         original = keep(p.replicas, frozenset(p.replicas) - p.adding)
-        isr = (
-            p.isr - p.adding
-            if len(p.isr - p.adding) > 0 or not self.config.unclean_election
-            else frozenset(b for b in frozenset(original) if first(original) == b)
-        )
+        isr = p.isr - p.adding
 
         # cancel_reassignment/too_few  20-controller.charter:592  MODEL §4.5, S1 The Last Replica
         # Standing issue

@@ -10,7 +10,6 @@ Applied:
     completes_in_old_epoch
     any_change_does_all
     cancels_below_min_isr
-    cancels_to_first_replica
     overridden_additions_are_replicas
     overridden_reassignment_lingers
     forgets_who_is_stopping
@@ -52,10 +51,10 @@ if TYPE_CHECKING:
 go_on(
     __name__,
     "charter_models.kafka_replication_overlays.kafka_controller_pre_kip_966.from_3_3_0",
-    "00c68cc56cb3d38251f6",
+    "cf357d9253b1bfb6d03d",
 )
 
-SPEC_DIGEST = "c11eab024327ade86ff5"
+SPEC_DIGEST = "be5976bf35ce1ba379bf"
 
 
 @instead_of(Controller)
@@ -153,7 +152,7 @@ class Changed2(Changed):
 
         others = active(self.world, self.registration) - {broker}
 
-        # heartbeat/shuts_down  overlay.charter:565
+        # heartbeat/shuts_down  overlay.charter:603
         if (
             not leads  # idle
             and (
@@ -173,7 +172,7 @@ class Changed2(Changed):
         ):
             allowed += self._heartbeat_shuts_down(broker, caught_up, below, fenced_now)
 
-        # heartbeat/waits_unsure  overlay.charter:574
+        # heartbeat/waits_unsure  overlay.charter:612
         if (
             now.shutting_down  # stopping
             and self.below_shutdown_offset[broker] is None  # unsure
@@ -197,7 +196,7 @@ class Changed2(Changed):
         if allowed:
             return allowed
 
-        # heartbeat/waits  overlay.charter:580
+        # heartbeat/waits  overlay.charter:618
         after = replace(self, below_shutdown_offset=below, expired=self.expired - {broker})
         return [Outcome(
             "heartbeat/waits",

@@ -10,7 +10,6 @@ Applied:
     completes_in_old_epoch
     any_change_does_all
     cancels_below_min_isr
-    cancels_to_first_replica
     overridden_additions_are_replicas
     overridden_reassignment_lingers
     forgets_who_is_stopping
@@ -56,10 +55,10 @@ if TYPE_CHECKING:
 go_on(
     __name__,
     "charter_models.kafka_replication_overlays.kafka_controller_pre_kip_966.from_3_3_2",
-    "c11eab024327ade86ff5",
+    "be5976bf35ce1ba379bf",
 )
 
-SPEC_DIGEST = "0ac98201ab1dce40d487"
+SPEC_DIGEST = "557c6f7ccbef86c8b246"
 
 
 def without_epoch(
@@ -67,7 +66,7 @@ def without_epoch(
     isr: frozenset[Broker],
     isr_epochs: Map[Broker, BrokerEpoch | None],
 ) -> frozenset[Broker]:
-    """overlay.charter:671  KIP 903"""
+    """overlay.charter:709  KIP 903"""
     return frozenset()
 
 

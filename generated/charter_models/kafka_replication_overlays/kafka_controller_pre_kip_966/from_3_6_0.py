@@ -10,7 +10,6 @@ Applied:
     completes_in_old_epoch
     any_change_does_all
     cancels_below_min_isr
-    cancels_to_first_replica
     overridden_additions_are_replicas
     overridden_reassignment_lingers
     forgets_who_is_stopping
@@ -41,10 +40,10 @@ if TYPE_CHECKING:
 go_on(
     __name__,
     "charter_models.kafka_replication_overlays.kafka_controller_pre_kip_966.from_3_5_0",
-    "0ac98201ab1dce40d487",
+    "557c6f7ccbef86c8b246",
 )
 
-SPEC_DIGEST = "47474996609298a1b494"
+SPEC_DIGEST = "2328bd88250ddf4ed419"
 
 
 def bumped(p: Partition, next_: Partition) -> Partition:

@@ -10,7 +10,6 @@ Applied:
     completes_in_old_epoch
     any_change_does_all
     cancels_below_min_isr
-    cancels_to_first_replica
     overridden_additions_are_replicas
     overridden_reassignment_lingers
     forgets_who_is_stopping
@@ -53,10 +52,10 @@ if TYPE_CHECKING:
 go_on(
     __name__,
     "charter_models.kafka_replication_overlays.kafka_controller_pre_kip_966.from_3_6_0",
-    "47474996609298a1b494",
+    "2328bd88250ddf4ed419",
 )
 
-SPEC_DIGEST = "9751da6cd1b3457df904"
+SPEC_DIGEST = "2743c81d3083ec9e4607"
 
 
 def below_after_unfencing(

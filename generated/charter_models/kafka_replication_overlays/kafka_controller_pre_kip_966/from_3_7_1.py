@@ -10,7 +10,6 @@ Applied:
     completes_in_old_epoch
     any_change_does_all
     cancels_below_min_isr
-    cancels_to_first_replica
     overridden_additions_are_replicas
     overridden_reassignment_lingers
     forgets_who_is_stopping
@@ -53,10 +52,10 @@ if TYPE_CHECKING:
 go_on(
     __name__,
     "charter_models.kafka_replication_overlays.kafka_controller_pre_kip_966.from_3_7_0",
-    "9751da6cd1b3457df904",
+    "2743c81d3083ec9e4607",
 )
 
-SPEC_DIGEST = "e4e3bef24bef05938c0a"
+SPEC_DIGEST = "be747200054f66e36f80"
 
 
 def leaders_after(
@@ -154,7 +153,7 @@ class Changed5(Changed4):
         if allowed:
             return allowed
 
-        # register/again  overlay.charter:606
+        # register/again  overlay.charter:644
         after = replace(
             self,
             below_shutdown_offset=below_after_registering(broker, self.below_shutdown_offset),

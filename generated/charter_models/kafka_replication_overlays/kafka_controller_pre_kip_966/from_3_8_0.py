@@ -10,7 +10,6 @@ Applied:
     completes_in_old_epoch
     any_change_does_all
     cancels_below_min_isr
-    cancels_to_first_replica
     overridden_additions_are_replicas
     overridden_reassignment_lingers
     forgets_who_is_stopping
@@ -34,10 +33,10 @@ if TYPE_CHECKING:
 go_on(
     __name__,
     "charter_models.kafka_replication_overlays.kafka_controller_pre_kip_966.from_3_7_1",
-    "e4e3bef24bef05938c0a",
+    "be747200054f66e36f80",
 )
 
-SPEC_DIGEST = "a18715f9da3f781a20fb"
+SPEC_DIGEST = "e0adc59e01dd8290fe42"
 
 
 def reassignment_done(p: Partition, isr: frozenset[Broker], config: Config) -> bool:

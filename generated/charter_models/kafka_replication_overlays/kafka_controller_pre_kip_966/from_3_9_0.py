@@ -53,7 +53,7 @@ if TYPE_CHECKING:
 go_on(
     __name__,
     "charter_models.kafka_replication_overlays.kafka_controller_pre_kip_966.from_3_8_0",
-    "a18715f9da3f781a20fb",
+    "e0adc59e01dd8290fe42",
 )
 
 SPEC_DIGEST = "7afd94a431eb985f3fdc"
@@ -161,7 +161,7 @@ class Changed6(Changed5):
         if allowed:
             return allowed
 
-        # register/again  overlay.charter:460
+        # register/again  overlay.charter:498
         after = replace(
             self,
             below_shutdown_offset=below_after_registering(broker, self.below_shutdown_offset),
