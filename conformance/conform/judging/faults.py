@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from charter.formats.resolve import Unresolved
 from conform.judging.candidates import Judged
-from conform.judging.entry_names import SEVERAL
 from conform.judging.follow import CannotFollow, Follower
 from conform.judging.model import JudgeModel, can_fail, fails, is_thrown
 from conform.judging.model_bugs import ModelCall
-from conform.judging.siblings import ObservedStep
+from conform.judging.siblings import SEVERAL_ENTRIES, ObservedStep
 
 
 def judge_fault(follower: Follower, step: ObservedStep) -> Judged:
@@ -47,7 +46,7 @@ def list_failing(follower: Follower, step: ObservedStep) -> tuple[str, ...]:
         if can_fail(sibling) and _knows_fault(follower, sibling, step, call)
     ]
     names = tuple(sorted(entry for entry in knows if entry))
-    return names or (SEVERAL,) * len(knows)
+    return names or (SEVERAL_ENTRIES,) * len(knows)
 
 
 def _knows_fault(

@@ -30,7 +30,6 @@ from conform.judging.candidates import (
     list_distinct,
     width_of,
 )
-from conform.judging.entry_names import SEVERAL
 from conform.judging.model import (
     JudgeModel,
     assumes,
@@ -45,7 +44,7 @@ from conform.judging.model_bugs import ComputedStates, ModelCall
 from conform.judging.never_issued import Wishes, find_shown, find_single_new
 from conform.judging.read_result import project
 from conform.judging.relabel import key
-from conform.judging.siblings import FollowedStep, ObservedStep, Siblings
+from conform.judging.siblings import SEVERAL_ENTRIES, FollowedStep, ObservedStep, Siblings
 from conform.judging.translate import NoPlace, overlay, translate
 
 _MOST_STATES = 64
@@ -320,7 +319,7 @@ class Follower:
                     found[entry] = matching
         names = tuple(sorted(entry for entry in found if entry))
         if known:
-            return names or (SEVERAL,), (entries[""], known)
+            return names or (SEVERAL_ENTRIES,), (entries[""], known)
         if names:
             return names, (entries[names[0]], found[names[0]])
         return (), (charter, [])

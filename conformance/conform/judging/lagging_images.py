@@ -14,13 +14,12 @@ from typing import TypeGuard
 from charter.formats.canonical import Json
 from charter.formats.image import LAST_IMAGE, NEXT_IMAGE, image_operation
 from charter.formats.resolve import Unresolved
-from conform.judging.entry_names import SEVERAL
 from conform.judging.follow import CannotFollow, Follower
 from conform.judging.model import JudgeModel, images
 from conform.judging.model_bugs import ModelCall
 from conform.judging.read_result import shows_part
 from conform.judging.relabel import key
-from conform.judging.siblings import ObservedStep
+from conform.judging.siblings import SEVERAL_ENTRIES, ObservedStep
 from conform.judging.translate import overlay
 
 
@@ -115,7 +114,7 @@ def explaining(follower: Follower, steps: Sequence[ImagedStep]) -> dict[int, tup
                 entry.keep(each.image)
             allowing = [name for name, entry in entries.items() if entry.images]
             names = tuple(sorted(name for name in allowing if name))
-            found[number] = names or (SEVERAL,) * len(allowing)
+            found[number] = names or (SEVERAL_ENTRIES,) * len(allowing)
     return found
 
 

@@ -1,9 +1,9 @@
-"""Defines the models that runs are followed with, the steps that are followed, and a cache of
-these."""
+"""Defines the models that runs are followed with, how sets of them are named, the steps that are
+followed, and a cache of these."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -16,6 +16,14 @@ from conform.judging.never_issued import WishPlace
 
 _MEMORY = 2_000
 """Steps in a full cache, of some 30 kB each."""
+
+SEVERAL_ENTRIES = "several_entries"
+"""The name of all entries together, where nobody has looked which of them are needed."""
+
+SET_ENTRIES_MAX = 3
+"""The most entries of a set that is searched for."""
+
+_SEPARATOR = "+"
 
 _StepKey = tuple[str, bytes, bytes, bytes]
 """An operation, its arguments, the reply and the observation."""
@@ -86,3 +94,23 @@ class Siblings:
     same_operations: bool = True
     opaque: OpaqueTypes = field(default_factory=OpaqueTypes)
     memory: FollowedSteps = field(default_factory=FollowedSteps, compare=False)
+
+
+def join_entries(entries: Sequence[str]) -> str:
+    """The name of a set of entries."""
+    return _SEPARATOR.join(entries)
+
+
+def split_entries(name: str) -> tuple[str, ...]:
+    """The entries of a set, or the one entry that a name is of."""
+    return tuple(name.split(_SEPARATOR))
+
+
+def show_entries(name: str) -> str:
+    """The name of an entry, or of a set of entries, as a person reads it."""
+    return f" {_SEPARATOR} ".join(split_entries(name))
+
+
+def list_members(names: Iterable[str]) -> frozenset[str]:
+    """The entries that are named, alone or in a set."""
+    return frozenset(entry for name in names for entry in split_entries(name))

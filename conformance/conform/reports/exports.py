@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import jinja2
 
 from conform.console.terminal import number
-from conform.judging.entry_names import show_entries
+from conform.judging.siblings import show_entries
 from conform.reports import wording
 from conform.reports.matrix import Reading, SectionRow
 from conform.reports.runs import ReportedRun

@@ -9,7 +9,7 @@ from types import MappingProxyType
 
 from charter.formats.findings.reviewed import COSTS, ReviewedFinding
 from charter.formats.run import SystemAnswer
-from conform.judging.entry_names import SEVERAL, show_entries, split_entries
+from conform.judging.siblings import SEVERAL_ENTRIES, show_entries, split_entries
 from conform.reports.runs import ReportedRun
 from conform.reports.sections import EntrySection
 from conform.runs.findings.findings import (
@@ -32,7 +32,7 @@ LISTED = 200
 PAGES = 6
 NEW = "new"
 BASELINE = "in_the_baseline"
-TOGETHER = SEVERAL
+TOGETHER = SEVERAL_ENTRIES
 """The class of deviations that only all entries together explain, as far as anybody has looked."""
 
 

@@ -12,7 +12,7 @@ from charter.formats.verdict import STDERR
 from conform.console.errors import CannotWrite
 from conform.console.files import write_named
 from conform.console.terminal import plural, visible
-from conform.judging.entry_names import show_entries
+from conform.judging.siblings import show_entries
 from conform.reports import wording
 from conform.reports.runs import ReportedRun, open_runs
 from conform.runs.findings.adapter_failures import place_told

@@ -10,7 +10,7 @@ from charter.formats.canonical import Json
 from charter.formats.reading import mapping, texts
 from charter.formats.run import SystemAnswer
 from conform.console.terminal import plural
-from conform.judging.entry_names import list_members
+from conform.judging.siblings import list_members
 from conform.reports.findings import TOGETHER
 from conform.reports.runs import ReportedRun
 from conform.runs.entry_widths import adds_told, both_told, entry_steps

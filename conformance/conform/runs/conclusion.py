@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Protocol
 
 from charter.formats.canonical import Json
 from charter.formats.opaque import OpaqueTypes
@@ -12,8 +13,7 @@ from charter.formats.reading import own_number, own_object
 from charter.formats.run import RunFinding
 from charter.formats.run_description import RunDescription
 from conform.judging import model
-from conform.judging.entry_names import SEVERAL
-from conform.judging.siblings import Siblings
+from conform.judging.siblings import SEVERAL_ENTRIES, Siblings
 from conform.runs import overclaims, summary
 from conform.runs.asked_vectors import AskedVectors
 from conform.runs.canaries import canaries
@@ -87,8 +87,8 @@ def finish(run: JudgedRun, options: RunOptions) -> Finished:
     made = [*canaries.of_run(context), *canaries_of_walks(context)]
     extra: list[Json] = [canary.json() for canary in made]
     counts = summary.collect(folder)
-    shown = select_shown(run.about, suite)
-    counts = name_several(counts, vectors, options.set_models, (context, shown))
+    judged = JudgedBy(context, select_shown(run.about, suite))
+    counts = name_several(counts, vectors, options.set_models, judged)
     counts.canaries += extra
     stale = stale_entries(folder, suite, entries, counts) if context.reference else ()
     rows = JudgedRows.of(folder)
@@ -139,18 +139,32 @@ def finish(run: JudgedRun, options: RunOptions) -> Finished:
     return Finished(folder, run.about, concluded, tuple(counts.canaries))
 
 
+class HasModels(Protocol):
+    """By what a run is judged: its models, and the variables that it shows (None: all)."""
+
+    @property
+    def context(self) -> RunContext: ...
+    @property
+    def observes(self) -> tuple[str, ...] | None: ...
+
+
+@dataclass(frozen=True, slots=True)
+class JudgedBy:
+    """By what a run is judged."""
+
+    context: RunContext
+    observes: tuple[str, ...] | None
+
+
 def name_several(
-    counts: summary.RunCounts, vectors: AskedVectors, models: SetModels | None,
-    by: tuple[RunContext, tuple[str, ...] | None],
-) -> summary.RunCounts:  # fmt: skip
-    """The counts of a run after the set of entries is named for each step that several explain,
-    `by` the models of the run and the variables that it shows."""
-    context, shown = by
-    known = siblings(context) if counts.by_entry[SEVERAL] and models is not None else None
+    counts: summary.RunCounts, vectors: AskedVectors, models: SetModels | None, by: HasModels
+) -> summary.RunCounts:
+    """The counts of a run after the set of entries is named for each step that several explain."""
+    known = siblings(by.context) if counts.by_entry[SEVERAL_ENTRIES] and models else None
     if known is None or models is None:
         return counts
-    namer = SetNamer.of(vectors.folder.read_run(), known, models, shown)
-    name_sets(vectors, namer)
+    about = vectors.folder.read_run()
+    name_sets(vectors, SetNamer.of(about, known, models, by.observes))
     found = summary.collect(vectors.folder)
     found.searched_sets = True
     return found

@@ -124,8 +124,7 @@ def rejudge(
     )  # fmt: skip
     job = _Rejudging(old, new, about, suite, context, select_shown(before, suite))
     judged, vectors = _all_buckets(job), AskedVectors(suite, new)
-    by = (context, job.observes)
-    counts = name_several(summary.collect(new), vectors, options.set_models, by)
+    counts = name_several(summary.collect(new), vectors, options.set_models, job)
     counts.canaries = [*own_list(canaries["canaries"]), *counts.canaries]
     counts.canaries += [] if same else [skip("judging again", ANOTHER).json()]
     _take_breaks(old, counts)

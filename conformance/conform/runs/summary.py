@@ -11,7 +11,7 @@ from charter.formats.reading import own_list, own_number, own_object, texts
 from charter.formats.run import RunFinding
 from charter.formats.verdict import JUDGED, Kind
 from conform.console.terminal import plural
-from conform.judging.entry_names import SET_ENTRIES_MAX, SEVERAL, list_members
+from conform.judging.siblings import SET_ENTRIES_MAX, SEVERAL_ENTRIES, list_members
 from conform.runs.bounds import JudgedBounds
 from conform.runs.canaries import trust
 from conform.runs.entry_widths import EntrySteps
@@ -237,7 +237,7 @@ def _exit(
         reasons.append((1, f"findings of the baseline that changed: {names} (--strict)"))
     if inputs.strict and inputs.unsteady:
         reasons.append((1, f"{trust.unsteady(len(inputs.unsteady))} (--strict)"))
-    if counts.searched_sets and (left := counts.by_entry[SEVERAL]):
+    if counts.searched_sets and (left := counts.by_entry[SEVERAL_ENTRIES]):
         were = "is" if left == 1 else "are"
         reasons.append(
             (

@@ -35,8 +35,8 @@ from conform.cli.output.walks_told import (
 )
 from conform.cli.set_options import write_set
 from conform.console.terminal import columns, number, one_line, out, plural, shorten
-from conform.judging.entry_names import show_entries
 from conform.judging.refutations import EXCEPTION
+from conform.judging.siblings import show_entries
 from conform.runs.canaries import trust
 from conform.runs.canaries.canaries import FORGETS, canary_told
 from conform.runs.canaries.forgetful_canaries import LOOKS_FOR_QUESTIONS

@@ -21,15 +21,21 @@ from charter.formats.canonical import Json
 from charter.formats.reading import own_calls
 from charter.formats.run_description import RunDescription
 from charter.formats.verdict import Severity
-from conform.judging.active_entries import list_active
 from conform.judging.automaton import Judge
-from conform.judging.entry_names import SET_ENTRIES_MAX, SEVERAL, join_entries
 from conform.judging.model import JudgeModel, may_differ
 from conform.judging.read_result import BatchTexts
-from conform.judging.siblings import FollowedSteps, ObservedStep, Siblings
+from conform.judging.siblings import (
+    SET_ENTRIES_MAX,
+    SEVERAL_ENTRIES,
+    FollowedSteps,
+    ObservedStep,
+    Siblings,
+    join_entries,
+)
 from conform.judging.verdict import VectorItem, assess
 from conform.judging.visible_references import visible
 from conform.runs.asked_vectors import AskedVectors
+from conform.runs.findings.active_entries import list_active
 from conform.storage.bucket_store import RunFolder
 from conform.storage.observations import observations, types_of
 
@@ -128,7 +134,7 @@ class SetNamer:
         overlay says, or, of a single entry, from the state that it says itself."""
         name = join_entries(entries)
         if len(entries) == 1:
-            known, name = {"": self.siblings.entries[name]}, SEVERAL
+            known, name = {"": self.siblings.entries[name]}, SEVERAL_ENTRIES
         else:
             model = self.models.load(self.variant, entries)
             if model is None:
@@ -158,7 +164,7 @@ def name_sets(vectors: AskedVectors, namer: SetNamer) -> int:
     folder, left = vectors.folder, 0
     for bucket in folder.buckets_done():
         rows = folder.bucket("deviations", bucket)
-        several = rows.filter(pc.equal(rows["entry"], SEVERAL))
+        several = rows.filter(pc.equal(rows["entry"], SEVERAL_ENTRIES))
         if several.num_rows:
             names = _name_in_bucket(vectors, bucket, several, namer)
             left += several.num_rows - len(names)
@@ -199,7 +205,7 @@ def _rename(
     """Write the names into the rows of a bucket, and into its counts."""
     keys = zip(*(rows[name].to_pylist() for name in ("id", "step", "severity")), strict=True)
     entries = [
-        names.get(at, entry) if entry == SEVERAL else entry
+        names.get(at, entry) if entry == SEVERAL_ENTRIES else entry
         for at, entry in zip(keys, rows["entry"].to_pylist(), strict=True)
     ]
     place = rows.schema.get_field_index("entry")

@@ -29,9 +29,9 @@ from conform.cli.set_options import add_set, read_set, write_set
 from conform.console.errors import BadSuite, ConformError
 from conform.console.terminal import one_line, out, out_json, plural, say
 from conform.judging.differ import image_paths, paths, value_at
-from conform.judging.entry_names import show_entries
 from conform.judging.model import load
 from conform.judging.relabel import key
+from conform.judging.siblings import show_entries
 from conform.judging.verdict import VectorItem
 from conform.judging.written_values import call_text, show
 from conform.runs.engines.one_vector import Replayed, Shown, replay
