@@ -184,6 +184,29 @@ def leave_out_calls(
     return [{**call, "args": args} for call, args in zip(rest, kept, strict=True)]
 
 
+def insert_calls(
+    calls: Sequence[Mapping[str, Json]], start: int, more: Sequence[Mapping[str, Json]]
+) -> list[Json]:
+    """The operations of a question with `more` of them after the first `start`. Later ones refer
+    to what they referred to."""
+    rest = ({**call, "args": _move(call["args"], start, len(more))} for call in calls[start:])
+    return [*map(dict, calls[:start]), *map(dict, more), *rest]
+
+
+def _move(value: Json, start: int, size: int) -> Json:
+    """A value whose references to steps after `start` lead `size` steps further."""
+    if isinstance(value, dict):
+        if is_reference(value):
+            path = value["ref"]
+            assert isinstance(path, list) and isinstance(path[0], int)
+            step, *rest = path[0], *path[1:]
+            return {**value, "ref": [step + size if step > start else step, *rest]}
+        return {name: _move(item, start, size) for name, item in value.items()}
+    if isinstance(value, list):
+        return [_move(item, start, size) for item in value]
+    return value
+
+
 def _shift(value: Json, start: int, size: int) -> Json:
     """A value with the steps of its references renumbered."""
     if isinstance(value, dict):

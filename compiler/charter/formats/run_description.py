@@ -13,12 +13,15 @@ from charter.formats.reading import mapping, texts
 
 _LEFT_OUT = frozenset(
     {"types", "rejudged", "continued", "walks", "parameters", "remembered", "hidden", "followed"}
+    | {"crosschecks"}
 )
 """Fields that run.json has only if they are not empty."""
 WALKS_OF_BLOCK = 64
 """The walks that are chosen together; a block of them is a bucket of a run."""
 FOLLOWED_OF_BLOCK = 64
 """The questions of a suite that go on in one bucket of a run."""
+TRIED_OF_BLOCK = 64
+"""The places of cross-checks that are tried in one bucket of a run."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +71,8 @@ class RunDescription:
     `adapter`, `sources` and `prepared` are digests of files, `remembered` is one of the questions
     that come before the suite. `sources` is None if adapter.toml
     names none: then the implementation may be another one each time. `hidden` are the state
-    variables that the target does not show, for which `followed` questions go on. A field that an
+    variables that the target does not show, for which `followed` questions go on. `crosschecks` is
+    how many places of cross-checks are tried. A field that an
     earlier version did not write (`lacks`) is empty."""
 
     id: str = ""
@@ -112,6 +116,7 @@ class RunDescription:
     remembered: str = ""
     hidden: tuple[str, ...] = ()
     followed: int = 0
+    crosschecks: int = 0
     lacks: frozenset[str] = frozenset()
 
     @property
@@ -122,13 +127,16 @@ class RunDescription:
 
     @property
     def apart_buckets(self) -> int:
-        """The number of buckets with questions that go on, and with remembered ones."""
-        return -(-self.followed // FOLLOWED_OF_BLOCK) + bool(self.remembered)
+        """The number of buckets with questions that go on, with cross-checks, and with remembered
+        questions."""
+        blocks = -(-self.followed // FOLLOWED_OF_BLOCK) - (-self.crosschecks // TRIED_OF_BLOCK)
+        return blocks + bool(self.remembered)
 
     @property
     def suite_buckets(self) -> int:
         """The number of buckets with vectors of the suite; those with walks come after them, then
-        those with questions that go on. The one with remembered questions is the last."""
+        those with questions that go on, and with cross-checks. The one with remembered questions
+        is the last."""
         return self.walk_buckets - self.walks.blocks
 
     @classmethod

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from charter.formats.files import regular
+from charter.formats.findings.crosschecks import CrossCheck, read_crosschecks
 from charter.formats.findings.reproductions import Reproduction, read_reproductions
 from charter.formats.limits import TargetLimit, read_limits
 from charter.formats.project import BadProject, Project
@@ -33,7 +34,7 @@ _VECTOR = re.compile(r"[0-9a-f]{20}")
 _KEYS = {
     "id", "title", "protocol", "component", "capabilities", "start", "prepare", "overlay",
     "default_release", "releases", "deadlines", "variants", "errors", "not_compared", "sources",
-    "limits", "parameters", "reproductions",
+    "limits", "parameters", "reproductions", "crosschecks",
 }  # fmt: skip
 
 
@@ -93,6 +94,7 @@ class Target:
     sources: tuple[str, ...] | None = None
     parameters: tuple[TargetParameter, ...] = ()
     reproductions: tuple[Reproduction, ...] = ()
+    crosschecks: tuple[CrossCheck, ...] = ()
 
     def variant(self, release: str) -> str:
         """The variant of the charter that a release is judged against."""
@@ -174,6 +176,7 @@ def read_target(path: Path) -> Target:
             sources=_texts(content, "sources") if "sources" in content else None,
             parameters=_parameters(content),
             reproductions=read_reproductions(content.get("reproductions", {})),
+            crosschecks=read_crosschecks(content.get("crosschecks", {})),
         )
         if not found.start:
             raise ValueError("'start' is empty")

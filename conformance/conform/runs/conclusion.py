@@ -115,7 +115,7 @@ def finish(run: JudgedRun, options: RunOptions) -> Finished:
         {} if options.update_baseline else changed, suite.manifest.digest,
         list_changed(run.about, run.resolved), verdicts.unsteady,
         allowing_both(counts.entry_steps, suite.manifest.models.charter, target.overlay),
-        run.about.hidden,
+        run.about.hidden, context.crosschecks.possible,
     )  # fmt: skip
     pairs = summary.distinct_pairs(folder)
     concluded = summary.conclude(counts, inputs, time.time() - run.began, pairs)

@@ -18,6 +18,8 @@ from conform.console.errors import ConformError
 from conform.console.progress import bar
 from conform.runs.canaries.forgetful_canaries import explain_unobserved, left_open, outlook
 from conform.runs.conclusion import Finished, JudgedRun, finish, has_stopped
+from conform.runs.crosschecks.cross_plan import CrossPlan
+from conform.runs.crosschecks.plan_crosschecks import plan_crosschecks
 from conform.runs.earlier_target import folder_noted
 from conform.runs.engines import inline
 from conform.runs.engines.bucket import empty_bucket
@@ -93,7 +95,11 @@ def run_target(
     digests = replace(digests, remembered=asked_again.digest)
     with contextlib.closing(StdioConnection(prepared.start)) as greeted:
         followed = list_followed(resolved, greeted.welcome, options)
-        digests = replace(digests, hidden=followed.hidden, followed=len(followed.sources))
+        crosschecks = plan_crosschecks(resolved, greeted.welcome, options)
+        digests = replace(
+            digests, hidden=followed.hidden, followed=len(followed.sources),
+            crosschecks=len(crosschecks.tries),
+        )  # fmt: skip
         about = describe_run(greeted, resolved, digests, options, say)
         if spark is not None:
             greeted.close()  # its workers start their own
@@ -106,19 +112,20 @@ def run_target(
         with lock(folder):
             about = start_or_resume(folder, about, say, options.go_on)
             with explain_interrupt(folder, about, say):
-                questions = _RunQuestions(part, asked_again, followed)
+                questions = _RunQuestions(part, asked_again, followed, crosschecks)
                 begun = _Begun(folder, about, questions, began, say, spark, greeted)
                 return _run_into(begun, resolved, options)
 
 
 @dataclass(frozen=True, slots=True)
 class _RunQuestions:
-    """What a run asks besides walks: vectors of its suite, remembered questions, and those that go
-    on."""
+    """What a run asks besides walks: vectors of its suite, remembered questions, those that go on,
+    and those of cross-checks."""
 
     part: SuitePart
     remembered: Remembered
     followed: FollowedQuestions
+    crosschecks: CrossPlan
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,7 +160,7 @@ def _run_into(begun: _Begun, resolved: ResolvedRun, options: RunOptions) -> Fini
         first=options.wanted.first, known=options.baseline.known, walks=options.walks,
         prefixes=list_prefixes(resolved.suite) if options.walks else (),
         remembered=begun.questions.remembered.items,
-        followed=begun.questions.followed,
+        followed=begun.questions.followed, crosschecks=begun.questions.crosschecks,
     )  # fmt: skip
     spent = _judge_all(resolved.suite, context, options, begun)
     asked = _count_asked(context, part)
@@ -188,7 +195,7 @@ def _judge(
     total = (
         _count_asked(context, begun.questions.part) + context.walks.count + len(context.remembered)
     )
-    total += len(context.followed.sources)
+    total += len(context.followed.sources) + len(context.crosschecks.tries)
     with bar(title, total, JudgedSoFar(begun.folder)) as progress:
         began = time.time()
         if begun.spark is None:

@@ -21,7 +21,8 @@ class RunOptions:
     the target is judged if it is not the charter of the project as it is now; `parameters`: the
     values that are given of the target's; `set_models`: makes models of sets of overlay entries
     (None: steps that several entries explain are not looked into); `without_remembered`: put no
-    question that failed in earlier runs and that the suite does not have."""
+    question that failed in earlier runs and that the suite does not have; `crosschecks`: the most
+    places that are tried of each cross-check of the target."""
 
     target: str
     _: KW_ONLY
@@ -43,3 +44,4 @@ class RunOptions:
     parameters: Mapping[str, str] = field(default_factory=dict)
     without_remembered: bool = False
     set_models: SetModels | None = None
+    crosschecks: int = 0

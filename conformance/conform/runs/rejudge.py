@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from charter.formats.findings.crosschecks import is_crosscheck
 from charter.formats.reading import own_list, own_number, own_object, texts
 from charter.formats.run_description import RunDescription
 from charter.formats.verdict import JUDGED, Kind, Verdict
@@ -25,6 +26,7 @@ from conform.runs import summary
 from conform.runs.asked_vectors import AskedVectors, answer_again
 from conform.runs.canaries.canaries import ANOTHER, derive_again, skip
 from conform.runs.conclusion import Finished, name_several, scope, select_shown
+from conform.runs.crosschecks.cross_counts import CrossCounts, read_possible
 from conform.runs.earlier_target import folder_noted, target_or_noted
 from conform.runs.engines.bucket import Tally, datasets, siblings, summarise
 from conform.runs.entry_widths import allowing_both
@@ -47,10 +49,10 @@ from conform.runs.select import Ranges, models_of, no_ranges
 from conform.runs.selection import SuiteFilter
 from conform.runs.shrink import find_given_states
 from conform.runs.touring.asked_transitions import certify
-from conform.runs.walk_counts import OF_FOLLOWED, OF_REMEMBERED, WalkCounts
+from conform.runs.walk_counts import OF_CROSSCHECKS, OF_FOLLOWED, OF_REMEMBERED, WalkCounts
 from conform.storage.bucket_store import RunFolder
 from conform.storage.observations import observations
-from conform.storage.tables import OF_WALKS
+from conform.storage.tables import DEVIATIONS, OF_WALKS
 from conform.suites.cache import Suite
 
 
@@ -139,7 +141,7 @@ def rejudge(
         tuple(entries), (), False, extent, options.baseline.apply(found.all), options.baseline,
         changed, manifest.digest,
         allowing_both=allowing_both(counts.entry_steps, module, judged_target.overlay),
-        hidden=about.hidden,
+        hidden=about.hidden, possible=read_possible(old.read_json("summary.json")),
     )  # fmt: skip
     concluded = summary.conclude(counts, inputs, time.time() - began, summary.distinct_pairs(new))
     concluded["one_fault"] = one_fault(rows.deviations, extent.judged)
@@ -233,9 +235,13 @@ def _walks(job: _Rejudging, bucket: int) -> None:
     """Judge what is kept whole of a bucket of walks, of questions that go on or of remembered ones,
     each with the answer of today's model."""
     began, tally, judge, models = time.time(), Tally(), _judge(job), siblings(job.context)
-    counts: WalkCounts | FollowedCounts
+    counts: WalkCounts | FollowedCounts | CrossCounts
     before = job.old.commit_of(bucket)
-    if OF_FOLLOWED in before:
+    if OF_CROSSCHECKS in before:
+        counts = tally.crosschecks = CrossCounts()
+        counts.join({"checks": own_object(before[OF_CROSSCHECKS])["checks"]})
+        _take_over(job, bucket, tally)
+    elif OF_FOLLOWED in before:
         counts = tally.followed = FollowedCounts()
         if job.old.read_run().spec_digest == job.about.spec_digest:  # it was searched by this one
             counts.join({"variables": own_object(before[OF_FOLLOWED])["variables"]})
@@ -259,6 +265,16 @@ def _walks(job: _Rejudging, bucket: int) -> None:
         counts.counts.update({"steps": tally.judged, **held})
     counts.verdicts.update({str(kind): count for kind, count in tally.kinds.items()})
     job.new.commit(bucket, datasets(tally, job.context), summarise(tally, bucket, began, []))
+
+
+def _take_over(job: _Rejudging, bucket: int, tally: Tally) -> None:
+    """Take over what cross-checks showed: a run does not keep the shorter questions."""
+    for row in job.old.bucket("deviations", bucket).to_pylist():
+        if is_crosscheck(row["branch"]):
+            tally.deviations.add(*(row[name] for name in DEVIATIONS.names))
+            tally.deviating[row["branch"]] += 1
+            tally.entries[row["entry"]] += 1
+            tally.new += not row["entry"]
 
 
 def _judge(job: _Rejudging) -> Judge:

@@ -28,7 +28,7 @@ _SAME = {
     "target": "target", "release": "release", "suite": "suite", "spec_digest": "charter",
     "limit": "limit", "selection": "selection", "walks": "walks",
     "parameters": "parameters",
-    "remembered": "remembered questions",
+    "remembered": "remembered questions", "crosschecks": "number of cross-checks",
     "implementation": "implementation", "component": "component",
     "overlay": "overlay", "entries": "overlay's entries",
     "buckets": "number of buckets", **DIGESTS,

@@ -13,15 +13,18 @@ from charter.formats.run_description import NO_WALKS, WalkSettings
 from charter.formats.types import JudgedTypes
 from conform.adapters.base import AdapterStart
 from conform.judging.verdict import VectorItem
+from conform.runs.crosschecks.cross_plan import NO_CROSSCHECKS, CrossPlan
 from conform.runs.followed.followed_questions import NOTHING_FOLLOWED, FollowedQuestions
 
 
 class RunPart(Enum):
-    """What a run judges: vectors of its suite, walks, questions that go on, remembered ones."""
+    """What a run judges: vectors of its suite, walks, questions that go on, cross-checks,
+    remembered questions."""
 
     SUITE = auto()
     WALKS = auto()
     FOLLOWED = auto()
+    CROSSCHECKS = auto()
     REMEMBERED = auto()
 
 
@@ -43,8 +46,8 @@ class RunContext:
     state, which walks may begin with.
 
     `walks` are those of the run, whose buckets come after the `suite_buckets`; after them come
-    those in which questions of the suite go on (`followed`). The last bucket is that of the
-    `remembered` questions, if there are any.
+    those in which questions of the suite go on (`followed`), then those of `crosschecks`. The last
+    bucket is that of the `remembered` questions, if there are any.
 
     `only` are the vectors to judge (None: all); the inline engine asks those in `failed` first.
     `controls` are used for canaries of a bucket in which no vector conforms. `first`: nothing more
@@ -73,15 +76,21 @@ class RunContext:
     known: frozenset[str] = frozenset()
     walks: WalkSettings = NO_WALKS
     followed: FollowedQuestions = NOTHING_FOLLOWED
+    crosschecks: CrossPlan = NO_CROSSCHECKS
     suite_buckets: int = 0
     component: Mapping[str, Json] = field(default_factory=dict)
     prefixes: tuple[bytes, ...] = ()
     remembered: tuple[VectorItem, ...] = ()
 
     @property
+    def first_crosscheck(self) -> int:
+        """The number of the first bucket of cross-checks."""
+        return self.suite_buckets + self.walks.blocks + self.followed.blocks
+
+    @property
     def last_bucket(self) -> int:
         """The number of the bucket with remembered questions."""
-        return self.suite_buckets + self.walks.blocks + self.followed.blocks
+        return self.first_crosscheck + self.crosschecks.blocks
 
     def find_part(self, bucket: int) -> RunPart:
         """The part of the run that a bucket belongs to."""
@@ -89,7 +98,9 @@ class RunContext:
             return RunPart.SUITE
         if bucket < self.suite_buckets + self.walks.blocks:
             return RunPart.WALKS
-        return RunPart.FOLLOWED if bucket < self.last_bucket else RunPart.REMEMBERED
+        if bucket < self.first_crosscheck:
+            return RunPart.FOLLOWED
+        return RunPart.CROSSCHECKS if bucket < self.last_bucket else RunPart.REMEMBERED
 
     @property
     def opaque(self) -> OpaqueTypes:

@@ -14,6 +14,7 @@ import pyarrow as pa
 
 from charter.formats import canonical
 from charter.formats.canonical import Json
+from charter.formats.findings.crosschecks import CrossCheck
 from charter.formats.opaque import OpaqueTypes
 from charter.formats.reading import mapping, own_calls, own_number, own_object
 from charter.formats.resolve import leave_out_calls
@@ -26,6 +27,8 @@ from conform.judging.model import JudgeModel, load
 from conform.judging.places import ValuePlaces
 from conform.judging.verdict import VectorItem
 from conform.runs.asked_vectors import NO_REASON, AskedVectors, answer_item
+from conform.runs.crosschecks.cross_judge import CrossJudge
+from conform.runs.crosschecks.cross_questions import CrossQuestionMaker
 from conform.runs.engines.bucket import start_session
 from conform.runs.findings.findings import (
     GivenState,
@@ -85,12 +88,13 @@ class Shrunk:
 @dataclass(slots=True)
 class Shrinker:
     """Shrinks findings of one target. `lowest` and `highest` are the least and the greatest values
-    of the constants."""
+    of the constants, `checks` the cross-checks that show a finding."""
 
     session: Session
     model: JudgeModel
     lowest: Mapping[str, int] = field(default_factory=dict)
     highest: Mapping[str, int] = field(default_factory=dict)
+    checks: tuple[CrossCheck, ...] = ()
     asked: int = 0
 
     def shrink(self, finding: str, item: VectorItem) -> Shrunk | None:
@@ -145,7 +149,8 @@ class Shrinker:
             return None
         self.asked += 1
         sorts = cast("Mapping[str, Mapping[str, int]]", question["sorts"])
-        (judgement,) = self.session.run([item])
+        maker = CrossQuestionMaker(self.model, self.session.judge.opaque)
+        judgement = CrossJudge(self.session).judge_alone(item, maker, self.checks)
         for deviation in judgement.assessments[0].verdict.deviations:
             entry = " ".join(deviation.entries)
             if finding_id(entry, cause_of(deviation, sorts)) == finding:
@@ -181,9 +186,11 @@ def with_shrunk(
         session = start_session(context)
         stack.callback(session.connection.close)
         shrinker = Shrinker(session, load(context.model), *_limits(vectors.suite.manifest.consts))
+        known = context.crosschecks.checks.values()
         for one in new:
             if found:
                 session.connection.restart()  # the adapter may keep state of other questions
+            shrinker.checks = tuple(check for check in known if check.rule == one.rule)
             found[one.id] = _smaller_finding(one, shrinker, vectors.find(one.vector))
     return tuple(found.get(one.id, one) for one in findings)
 

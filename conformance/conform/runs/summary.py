@@ -14,13 +14,21 @@ from conform.console.terminal import plural
 from conform.judging.siblings import SET_ENTRIES_MAX, SEVERAL_ENTRIES, list_members
 from conform.runs.bounds import JudgedBounds
 from conform.runs.canaries import trust
+from conform.runs.crosschecks.cross_counts import CrossCounts
 from conform.runs.entry_widths import EntrySteps
 from conform.runs.extent import Extent
 from conform.runs.findings.baseline import NO_BASELINE, Baseline
 from conform.runs.followed.followed_counts import FollowedCounts
 from conform.runs.not_compared import saw_all
 from conform.runs.touring.asked_transitions import OF_TRANSITIONS, AskedTransitions
-from conform.runs.walk_counts import OF_FOLLOWED, OF_REMEMBERED, OF_WALKS, WalkCounts, is_of_suite
+from conform.runs.walk_counts import (
+    OF_CROSSCHECKS,
+    OF_FOLLOWED,
+    OF_REMEMBERED,
+    OF_WALKS,
+    WalkCounts,
+    is_of_suite,
+)
 from conform.storage.bucket_store import RunFolder
 
 
@@ -50,12 +58,14 @@ class RunCounts:
     walks: WalkCounts = field(default_factory=WalkCounts)
     remembered: WalkCounts = field(default_factory=lambda: WalkCounts(OF_REMEMBERED))
     followed: FollowedCounts = field(default_factory=FollowedCounts)
+    crosschecks: CrossCounts = field(default_factory=CrossCounts)
     transitions_asked: AskedTransitions = field(default_factory=AskedTransitions)
 
     def add(self, bucket: Mapping[str, Json]) -> None:
         self.walks.join(bucket.get(OF_WALKS))
         self.remembered.join(bucket.get(OF_REMEMBERED))
         self.followed.join(bucket.get(OF_FOLLOWED))
+        self.crosschecks.join(bucket.get(OF_CROSSCHECKS))
         if is_of_suite(bucket):
             self.vectors += own_number(bucket["vectors"])
             self.verdicts.update(_table(bucket["verdicts"]))
@@ -101,7 +111,8 @@ class ConclusionInputs:
     listed (`changed`, then and now), the digest of the suite, which files are not as they were when
     the run began, which vectors failed in the last run of the same files and conform now
     (`unsteady`), which entries also allow what the charter says
-    (`allowing_both`), and which state variables the target does not show (`hidden`)."""
+    (`allowing_both`), which state variables the target does not show (`hidden`), and how many
+    places each cross-check could try (`possible`)."""
 
     @property
     def known(self) -> int:
@@ -125,6 +136,7 @@ class ConclusionInputs:
     unsteady: Sequence[str] = ()
     allowing_both: Sequence[str] = ()
     hidden: Sequence[str] = ()
+    possible: Mapping[str, int] = field(default_factory=dict)
 
 
 def collect(folder: RunFolder) -> RunCounts:
@@ -153,6 +165,7 @@ def conclude(
         "vectors": counts.vectors,
         **_apart(counts),
         **({"hidden": counts.followed.json(inputs.hidden)} if inputs.hidden else {}),
+        **({OF_CROSSCHECKS: counts.crosschecks.json(inputs.possible)} if inputs.possible else {}),
         **inputs.extent.json(),
         "broken_batches": counts.broken_batches,
         "unexplained_breaks": list(counts.unexplained_breaks),
@@ -264,7 +277,7 @@ def _exit(
         reasons.append((1, f"{plural(strictly, 'deviation')} from the charter (--strict)"))
     if inputs.extent.missing:
         reasons.append((3, inputs.extent.tell()))
-    for apart in (counts.remembered, counts.walks, counts.followed):
+    for apart in (counts.remembered, counts.walks, counts.followed, counts.crosschecks):
         if unjudged := apart.tell_unjudged():
             reasons.append((3, unjudged))
     doubts = [(3, sentence) for sentence in untrusted]

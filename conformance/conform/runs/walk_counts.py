@@ -13,6 +13,7 @@ from conform.console.terminal import plural
 from conform.storage.tables import WALKS, DatasetRows
 
 OF_WALKS, OF_FOLLOWED, OF_REMEMBERED = "walks", "followed", "remembered"
+OF_CROSSCHECKS = "crosschecks"
 """What the summary of a bucket has that is not of the suite."""
 _NUMBERS = ("walks", "steps", "performed", "varying", "shortened", "astray", "kept", "cut",
             "not_kept")  # fmt: skip
@@ -60,7 +61,7 @@ class WalkCounts:
 
 def is_of_suite(bucket: Mapping[str, Json]) -> bool:
     """Whether the summary of a bucket counts vectors of the suite."""
-    return not bucket.keys() & {OF_WALKS, OF_FOLLOWED, OF_REMEMBERED}
+    return not bucket.keys() & {OF_WALKS, OF_FOLLOWED, OF_REMEMBERED, OF_CROSSCHECKS}
 
 
 def count_remembered(summary: Mapping[str, Json]) -> int:

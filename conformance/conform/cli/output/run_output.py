@@ -28,6 +28,7 @@ from conform.cli.output.walks_told import (
     explain_hidden,
     explain_walks,
     find_walks,
+    list_crosschecks,
     list_followed,
     list_remembered,
     list_walks,
@@ -286,7 +287,8 @@ def _lines(counted: Mapping[str, Json]) -> list[tuple[str, str]]:
     lines += [
         (f"  {kind.replace('_', ' ')}", _number(count)) for kind, count in verdicts.items() if count
     ]
-    lines += [*list_walks(counted), *list_followed(counted), *list_remembered(counted)]
+    lines += [*list_walks(counted), *list_followed(counted), *list_crosschecks(counted)]
+    lines += list_remembered(counted)
     lines.append(("steps judged", _number(counted["judged_steps"])))
     if counted["not_judged_steps"]:
         lines.append(("steps not judged", _number(counted["not_judged_steps"])))

@@ -17,9 +17,9 @@ class Tested:
     """The results so far: exit codes, what --json prints (`obligations`: for each judged component
     how many are covered, infeasible and open), the instances that were given up, and the
     mutants that no vector tells from a charter. `inside` is the folder in which commands are to be
-    typed; "" is the one in which the user is. `most`, `go_on`, `walks`, `parameters` and
-    `without_remembered` are the options --most, --continue, those of walks, --set, and
-    --without-remembered."""
+    typed; "" is the one in which the user is. `most`, `go_on`, `walks`, `parameters`,
+    `without_remembered` and `crosschecks` are the options --most, --continue, those of walks,
+    --set, --without-remembered, and --crosschecks."""
 
     quiet: bool
     most: int
@@ -28,6 +28,7 @@ class Tested:
     walks: WalkSettings = NO_WALKS
     parameters: Mapping[str, str] = field(default_factory=dict)
     without_remembered: bool = False
+    crosschecks: int = 0
     codes: list[int] = field(default_factory=list)
     charters: list[Json] = field(default_factory=list)
     obligations: list[Json] = field(default_factory=list)

@@ -1,4 +1,4 @@
-"""Adds the options of walks to commands that judge."""
+"""Adds the options of what is judged besides the suite to commands that judge."""
 
 from __future__ import annotations
 
@@ -34,6 +34,18 @@ def add_walks(parser: argparse.ArgumentParser, walks: int = 0) -> None:
     parser.add_argument("--instance", default="", metavar="I", help="elements, constants and"
                         " operations of this instance of the component (default: those of all,"
                         " drawn for each walk)")  # fmt: skip
+
+
+CROSSCHECKS_OF_TEST = 60
+"""The places that `conform test` tries of each cross-check, if no option names a number."""
+
+
+def add_crosschecks(parser: argparse.ArgumentParser, *, in_test: bool = False) -> None:
+    """The option of cross-checks; `conform test` tries some without it."""
+    places = CROSSCHECKS_OF_TEST if in_test else 0
+    parser.add_argument("--crosschecks", type=count_or_all, default=places, metavar="N",
+                        help="try each cross-check of the target at N places at most of the suite's"
+                        f" vectors (default: {places}; `conform help crosschecks`)")  # fmt: skip
 
 
 def add_without_remembered(parser: argparse.ArgumentParser) -> None:

@@ -1,5 +1,5 @@
 """Says what a run did besides its suite, and what that found: walks, questions that go on where a
-target hides state, and questions that are remembered."""
+target hides state, cross-checks, and questions that are remembered."""
 
 from __future__ import annotations
 
@@ -12,9 +12,11 @@ from charter.formats.reading import mapping, own_number
 from charter.formats.verdict import Kind
 from conform.console.terminal import number, plural
 from conform.runs.conclusion import Finished
+from conform.runs.crosschecks.cross_counts import CrossNumber
 from conform.runs.failures.remembered import DIGITS_SHOWN
 from conform.runs.followed.followed_counts import read_hidden
 from conform.runs.walk_counts import (
+    OF_CROSSCHECKS,
     OF_REMEMBERED,
     count_going_on,
     count_remembered,
@@ -92,7 +94,8 @@ def name_asked(finished: Finished) -> str:
     count = count_remembered(finished.summary)
     again = plural(count, "remembered question") if count else ""
     on = tell_going_on(count_going_on(finished.summary))
-    return " and ".join(filter(None, (name_walks(finished), again, on)))
+    crossed = name_crosschecks(finished.summary)
+    return " and ".join(filter(None, (name_walks(finished), again, on, crossed)))
 
 
 def find_walks(finished: Finished, vectors: Collection[str]) -> dict[str, str]:
@@ -147,3 +150,44 @@ def explain_hidden(counted: Mapping[str, Json]) -> Iterator[str]:
         if one.not_shown:
             after = ", ".join(one.not_shown)
             yield f"no wrong {one.name} after {after} shows later (looked for with {bounds})"
+
+
+def _find_checks(counted: Mapping[str, Json]) -> dict[str, dict[str, int]]:
+    """What summary.json says of each cross-check; nothing for a run without."""
+    checks = mapping(mapping(counted.get(OF_CROSSCHECKS)).get("checks"))
+    return {
+        check: {name: own_number(count) for name, count in mapping(numbers).items()}
+        for check, numbers in checks.items()
+    }
+
+
+def list_crosschecks(counted: Mapping[str, Json]) -> list[tuple[str, str]]:
+    """The rows of cross-checks in the table of a run."""
+    checks = _find_checks(counted)
+    if not checks:
+        return []
+    every = sum(one[CrossNumber.TRIED] for one in checks.values())
+    return [("cross-checks", number(every)), *((f"  {name}", _describe_check(one))
+                                               for name, one in checks.items())]  # fmt: skip
+
+
+def _describe_check(numbers: Mapping[str, int]) -> str:
+    """What became of one check, in words."""
+    counted = {name: number(numbers.get(name, 0)) for name in CrossNumber}
+    explained = f" ({counted[CrossNumber.EXPLAINED]} explained)" if numbers["explained"] else ""
+    left_open = f" ({counted[CrossNumber.OPEN]} left open)" if numbers["open"] else ""
+    parts = [
+        f"holds {counted[CrossNumber.HOLDS]}{left_open}",
+        f"fails {counted[CrossNumber.FAILS]}{explained}",
+    ]
+    for name in (CrossNumber.OTHERWISE, CrossNumber.WITHOUT_ANSWER):
+        if numbers[name]:
+            parts.append(f"{name.replace('_', ' ')} {counted[name]}")
+    return ", ".join([*parts, f"not tried {number(numbers['possible'] - numbers['tried'])}"])
+
+
+def name_crosschecks(counted: Mapping[str, Json]) -> str:
+    """By how many questions of cross-checks a run is fine; "" for none."""
+    checks = _find_checks(counted).values()
+    count = sum(one[CrossNumber.HOLDS] + one[CrossNumber.EXPLAINED] for one in checks)
+    return f"{number(count)} questions of cross-checks" if count else ""

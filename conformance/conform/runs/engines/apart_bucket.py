@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from charter.formats.canonical import Json
 from conform.runs.engines.bucket import Pool
+from conform.runs.engines.cross_bucket import judge_crosschecks
 from conform.runs.engines.followed_bucket import judge_followed
 from conform.runs.engines.remembered_bucket import judge_remembered
 from conform.runs.engines.walk_bucket import judge_walks
@@ -18,6 +19,8 @@ def judge_apart(bucket: int, context: RunContext, pool: Pool) -> dict[str, Json]
             return judge_remembered(bucket, context, pool)
         case RunPart.FOLLOWED:
             return judge_followed(bucket, context, pool)
+        case RunPart.CROSSCHECKS:
+            return judge_crosschecks(bucket, context, pool)
         case RunPart.WALKS:
             return judge_walks(bucket, context, pool)
         case RunPart.SUITE:

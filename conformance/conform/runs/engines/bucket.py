@@ -32,6 +32,7 @@ from conform.runs.canaries.canaries import (
     of_worker,
     on_target,
 )
+from conform.runs.crosschecks.cross_counts import CrossCounts
 from conform.runs.engines.progress_notes import BucketNotes
 from conform.runs.entry_widths import EntrySteps
 from conform.runs.findings.adapter_failures import FAILED, how_it_failed
@@ -40,7 +41,7 @@ from conform.runs.followed.followed_counts import FollowedCounts
 from conform.runs.overclaims import Claimed, find_overclaims
 from conform.runs.run_context import RunContext
 from conform.runs.touring.asked_transitions import AskedTransitions
-from conform.runs.walk_counts import OF_FOLLOWED, WalkCounts
+from conform.runs.walk_counts import OF_CROSSCHECKS, OF_FOLLOWED, WalkCounts
 from conform.storage.bucket_store import RunFolder
 from conform.storage.tables import (
     DEVIATIONS,
@@ -175,6 +176,7 @@ class Tally:
     in_a_row: int = 0
     walks: WalkCounts | None = None
     followed: FollowedCounts | None = None
+    crosschecks: CrossCounts | None = None
     transitions_asked: AskedTransitions = field(default_factory=AskedTransitions)
 
     def add(self, judgement: Judgement) -> None:
@@ -309,7 +311,7 @@ def _conforming(session: Session, controls: Sequence[VectorItem]) -> list[Vector
 
 
 def datasets(tally: Tally, context: RunContext) -> dict[str, DatasetRows]:
-    made = tally.walks or tally.followed
+    made = tally.walks or tally.followed or tally.crosschecks
     return {
         **({OF_WALKS: made.rows} if made else {}),
         "verdicts": tally.verdicts,
@@ -357,6 +359,7 @@ def summarise(tally: Tally, bucket: int, began: float, canaries: list[Canary]) -
         **tally.transitions_asked.json(),
         **({tally.walks.of: tally.walks.json()} if tally.walks else {}),
         **({OF_FOLLOWED: tally.followed.json()} if tally.followed else {}),
+        **({OF_CROSSCHECKS: tally.crosschecks.json()} if tally.crosschecks else {}),
     }
 
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 
 import orjson
 
 from charter.formats.canonical import Json
+from charter.formats.findings.crosschecks import CrossCheck
 from charter.formats.opaque import OpaqueTypes
 from charter.formats.suite import Manifest
 from charter.formats.verdict import STDERR, Kind
@@ -18,6 +19,8 @@ from conform.adapters.stdio import StdioConnection
 from conform.judging import model
 from conform.judging.siblings import Siblings
 from conform.judging.verdict import Assessment, VectorItem
+from conform.runs.crosschecks.cross_judge import CrossJudge
+from conform.runs.crosschecks.cross_questions import CrossQuestionMaker
 from conform.storage.observations import rename_steps
 
 
@@ -49,9 +52,10 @@ class Replayed:
 
 
 def replay(
-    start: AdapterStart, item: VectorItem, manifest: Manifest, entries: Mapping[str, str]
-) -> Replayed:
-    """Send one vector to the target and judge it. Raises `CannotStart`."""
+    start: AdapterStart, item: VectorItem, manifest: Manifest, entries: Mapping[str, str],
+    checks: Sequence[CrossCheck] = (),
+) -> Replayed:  # fmt: skip
+    """Send one vector to the target and judge it, by cross-checks, too. Raises `CannotStart`."""
     siblings, types = None, manifest.read_types()
     if manifest.models.charter:
         known = {entry: model.load(module) for entry, module in entries.items()}
@@ -67,7 +71,11 @@ def replay(
         nonce = secrets.token_hex(4)
         session = Session(connection, siblings, start.deadlines, nonce, variables)
         session.judge.set_types(types)
-        judgement = next(iter(list(session.run([item], 1))))
+        maker = siblings and CrossQuestionMaker(siblings.charter, OpaqueTypes.of(types))
+        if maker and siblings and siblings.same_state:
+            judgement = CrossJudge(session).judge_alone(item, maker, checks)
+        else:
+            (judgement,) = session.run([item], 1)
         said = connection.said
     finally:
         connection.close()

@@ -75,7 +75,10 @@ def run(arguments: argparse.Namespace) -> int:
     )  # fmt: skip
     resolved = resolve(selection, releases_of)
     item, title = _item(arguments, resolved)
-    replayed = replay(resolved.prepared.start, item, resolved.suite.manifest, resolved.entries)
+    prepared = resolved.prepared
+    replayed = replay(
+        prepared.start, item, resolved.suite.manifest, resolved.entries, prepared.target.crosschecks
+    )
     verdict = replayed.assessment.verdict
     in_run = _in_run(arguments.run, verdict.id)
     older = older_suite(resolved.suite.manifest, arguments.suite)

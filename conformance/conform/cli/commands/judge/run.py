@@ -13,7 +13,12 @@ from conform.cli.output.numbers import count
 from conform.cli.output.overlay import overlay_warnings, releases_of
 from conform.cli.output.run_output import show
 from conform.cli.output.staleness import older_than_charter
-from conform.cli.output.walk_options import add_walks, add_without_remembered, read_walks
+from conform.cli.output.walk_options import (
+    add_crosschecks,
+    add_walks,
+    add_without_remembered,
+    read_walks,
+)
 from conform.cli.set_options import add_set, read_set
 from conform.console.errors import CannotPrepare, ConformError
 from conform.console.extras import need
@@ -35,6 +40,7 @@ EXAMPLES = """examples:
   conform run --target ./adapter -k renew/late -x
   conform run --target ./adapter --last-failed
   conform run --target ./adapter --walks 1000 --steps 30 --seed 7
+  conform run --target kafka-controller --crosschecks 1000
   conform run --target redis-server --set url=redis://127.0.0.1:7001/0
   conform run --target ./adapter --exhaustive tiny
   conform run --target ./adapter --in-system
@@ -85,6 +91,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--limit", type=count, default=0, help="judge about LIMIT vectors")
     _add_selection(parser)
     add_walks(parser)
+    add_crosschecks(parser)
     parser.add_argument("--exhaustive", default="", metavar="INSTANCE", help="judge all"
                         " transitions of an instance, besides the small suite; the summary has a"
                         " certificate of what was executed")  # fmt: skip
@@ -197,6 +204,7 @@ def _run(arguments: argparse.Namespace) -> int:
         parameters=read_set(arguments.parameters),
         without_remembered=arguments.without_remembered,
         set_models=SetsOfEntries(target(arguments.target)),
+        crosschecks=arguments.crosschecks,
     )
     finished = run_target(options, say, releases_of)
     if arguments.in_system:

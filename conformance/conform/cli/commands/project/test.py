@@ -47,6 +47,7 @@ from conform.cli.output.tested import Tested
 from conform.cli.output.vacuity import show_unmet
 from conform.cli.output.walk_options import (
     WALKS_OF_TEST,
+    add_crosschecks,
     add_walks,
     add_without_remembered,
     choose_walks,
@@ -101,6 +102,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         " the search for questions, too",
     )  # fmt: skip
     add_walks(parser, WALKS_OF_TEST)
+    add_crosschecks(parser, in_test=True)
     add_without_remembered(parser)
     parser.add_argument("--continue", action="store_true", dest="go_on", help="go on with"
                         " interrupted runs although adapter.toml has no `sources`; the result says"
@@ -132,7 +134,7 @@ def _run(project: Project, arguments: argparse.Namespace) -> int:
         api.need_place_of_questions(path)
     tested = Tested(arguments.json, arguments.most, inside, arguments.go_on, read_walks(arguments),
                     read_set(arguments.parameters, chosen),
-                    arguments.without_remembered)  # fmt: skip
+                    arguments.without_remembered, arguments.crosschecks)  # fmt: skip
     models = {path: _check(path, tested) for path in charters}
     runs: list[Finished] = []
     if tested.exit_code in (0, 4):
@@ -328,10 +330,9 @@ def _judge(
             go_on=tested.go_on,
             walks=choose_walks(models[path], target.component, tested),
             command=("conform", "test", "--adapter", name_lookup(target), *write_set(given)),
-            parameters=given,
-            without_remembered=tested.without_remembered,
-            set_models=SetsOfEntries(target),
-        )
+            parameters=given, without_remembered=tested.without_remembered,
+            set_models=SetsOfEntries(target), crosschecks=tested.crosschecks,
+        )  # fmt: skip
         finished.append(replace(run_target(options, say, releases_of), inside=tested.inside))
         tested.codes.append(finished[-1].exit_code)
         tested.runs.append(finished[-1].json())

@@ -1,0 +1,1 @@
+"""Groups the checks of a run that need no expected answer."""

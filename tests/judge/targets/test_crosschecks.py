@@ -1,0 +1,144 @@
+"""Cross-checks of a target: what must hold of its answers without an expected one."""
+
+from pathlib import Path
+
+import pytest
+from tests.support.toy.vectors import vector, write_toy_vectors
+
+from conform.cli.output.run_output import show
+from conform.reports.junit import junit_of_run
+from conform.runs.execute import run_target
+from conform.runs.options import RunOptions
+from conform.runs.rejudge import RejudgeOptions, rejudge
+from conform.suites.cache import open_suite
+
+CHECKS = """
+[crosschecks.failover]
+help = "another keeper takes over"
+insert = ["failover"]
+
+[crosschecks.deltas]
+help = "several steps are one delta"
+deltas = true
+
+[crosschecks.leader]
+help = "all leave and come back, and there is a leader"
+ends = { "leader" = "present" }
+append = [
+  { operation = "expire", each = "Node", args = { node = "{Node}" } },
+  { operation = "register", each = "Node", args = { node = "{Node}" } },
+  { operation = "elect" },
+]
+"""
+
+
+@pytest.fixture
+def judge(targets_folder, tmp_path):
+    """Judges a fake with the cross-checks, by a suite that shows nothing wrong with it."""
+    calls = [("register", {"node": "n1"}), ("register", {"node": "n2"}), ("elect", {})]
+    write_toy_vectors(tmp_path / "poor", [vector(*calls)])
+
+    def run(mode, out="run", crosschecks=100, checks=CHECKS, **more):
+        folder = Path("adapters") / targets_folder(mode)
+        file = folder / "adapter.toml"
+        text = file.read_text().replace('overlay = "known"\n', "")
+        file.write_text(text.replace("fakes.fake'", "fakes.crossed'") + checks)
+        options = {"engine": "inline", "master": "local[2]", "without_remembered": True, **more}
+        wanted = RunOptions(
+            f"fake-{mode}", suite=str(tmp_path / "poor"), out=str(tmp_path / out),
+            crosschecks=crosschecks, **options,
+        )  # fmt: skip
+        return run_target(wanted, [].append)
+
+    return run
+
+
+def checks_of(finished):
+    return finished.summary["crosschecks"]["checks"]
+
+
+def list_by_rule(finished):
+    return {one["rule"]: one for one in finished.summary["findings"]}
+
+
+def test_cross_checks_hold_when_a_target_is_faithful(judge, capsys):
+    finished = judge("first_choice")
+    assert finished.exit_code == 0, finished.summary["reasons"]
+    checks = checks_of(finished)
+    assert all(one["fails"] == 0 and one["holds"] for one in checks.values())
+    # Whoever registered before a failover has no session behind it, and cannot be elected.
+    otherwise = checks["failover"]["expected_otherwise"]
+    assert otherwise >= 2
+    show(finished)
+    said = capsys.readouterr().out
+    assert "cross-checks" in said
+    assert f"holds {checks['failover']['holds']}, fails 0, expected otherwise {otherwise}" in said
+
+
+def test_an_inserted_operation_shows_what_the_charter_leaves_open(judge, conform):
+    assert judge("other_choice", "alone", crosschecks=0).exit_code == 0
+    finished = judge("other_choice")
+    assert finished.exit_code == 1
+    finding = list_by_rule(finished)["cross-check failover"]
+    assert "expected the reply" in finding["sentence"] or "leader" in finding["sentence"]
+    operations = [call["operation"] for call in finding["shrunk"]["question"]["operations"]]
+    assert operations == ["failover", "register", "register", "elect"]
+    run = finished.folder.place
+    code, said, _ = conform("replay", finding["shrunk"]["vector"][:12], "--run", run)
+    assert code == 1
+    assert "cross-check failover: another keeper takes over" in said
+    assert "cross-check failover" in junit_of_run(Path(run))
+
+
+def test_an_appended_sequence_must_end_as_the_charter_says(judge):
+    finished = judge("elects_once")
+    finding = list_by_rule(finished)["cross-check leader"]
+    assert "got null" in finding["sentence"] or "NOBODY" in finding["sentence"]
+    assert checks_of(finished)["leader"]["fails"]
+
+
+def test_two_deltas_show_an_image_that_loses_a_step(judge):
+    assert judge("lazy_image", "alone", crosschecks=0).exit_code == 0
+    finished = judge("lazy_image")
+    assert finished.exit_code == 1
+    assert checks_of(finished)["deltas"]["fails"]
+    assert {one["severity"] for one in finished.summary["findings"]} == {"image"}
+
+
+def test_a_check_is_not_tried_when_the_target_lacks_its_operation(judge):
+    lacking = '\n[crosschecks.again]\nhelp = "reads a snapshot"\ninsert = ["load_snapshot"]\n'
+    finished = judge("first_choice", checks=lacking)
+    assert "crosschecks" not in finished.summary
+    assert finished.exit_code == 0
+
+
+def test_a_run_resumes_its_cross_checks_and_spark_says_the_same(judge):
+    whole = judge("other_choice")
+    run = Path(whole.folder.place)
+    commits = sorted((run / "commits").glob("*.json"))
+    commits[-1].unlink()
+    (run / "summary.json").unlink()
+    again = judge("other_choice")
+    assert again.summary["findings"] == whole.summary["findings"]
+    assert checks_of(again) == checks_of(whole)
+    spread = judge("other_choice", "spread", engine="spark")
+    assert spread.summary["findings"] == whole.summary["findings"]
+    assert checks_of(spread) == checks_of(whole)
+
+
+def test_a_run_starts_again_when_more_places_are_tried(judge):
+    judge("other_choice", crosschecks=1)
+    assert checks_of(judge("other_choice"))["deltas"]["tried"] > 1
+
+
+def test_rejudging_keeps_what_cross_checks_showed(judge, tmp_path):
+    before = judge("other_choice")
+    suite = open_suite(str(tmp_path / "poor"), 1)
+    after = rejudge(before.folder.place, suite, RejudgeOptions(str(tmp_path / "again")))
+    assert checks_of(after) == checks_of(before)
+    then, now = (
+        [(one["id"], one["vectors"], one["deviations"]) for one in each.summary["findings"]]
+        for each in (before, after)
+    )
+    assert then == now
+    assert after.exit_code == 1
