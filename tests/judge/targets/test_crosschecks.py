@@ -142,3 +142,10 @@ def test_rejudging_keeps_what_cross_checks_showed(judge, tmp_path):
     )
     assert then == now
     assert after.exit_code == 1
+
+
+def test_a_fault_is_one_finding_of_its_own_when_an_inserted_operation_throws(judge):
+    finished = judge("throws")
+    assert [one["severity"] for one in finished.summary["findings"]] == ["fault"]
+    assert list_by_rule(finished).keys() == {"failover/done"}
+    assert checks_of(finished)["failover"]["fails"] > 1

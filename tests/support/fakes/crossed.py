@@ -1,4 +1,4 @@
-"""`python crossed.py MODE`: an adapter of the toy protocol whose mistake cross-checks show."""
+"""`python crossed.py MODE`: an adapter of the toy protocol for cross-checks."""
 
 import sys
 
@@ -71,9 +71,18 @@ class ElectsOnce(FirstChoice):
         return super().perform(operation, args)
 
 
+class Throws(FirstChoice):
+    """Throws when it fails over."""
+
+    def perform(self, operation, args):
+        if operation == POISON:
+            raise sdk.Fault("java.lang.IllegalStateException", "it was not ready")
+        return super().perform(operation, args)
+
+
 KINDS = {
     "first_choice": FirstChoice, "lazy_image": LazyImage, "other_choice": OtherChoice,
-    "elects_once": ElectsOnce,
+    "elects_once": ElectsOnce, "throws": Throws,
 }  # fmt: skip
 
 if __name__ == "__main__":

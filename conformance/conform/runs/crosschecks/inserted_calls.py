@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from charter.formats.adapter import Result, is_fault, without_message
+from charter.formats.adapter import Result, is_fault
 from charter.formats.canonical import Json
 from charter.formats.labels import Labels
 from charter.formats.opaque import OpaqueTypes
@@ -139,8 +139,9 @@ class UnlikeStep:
 def find_unlike(
     short: AnsweredQuestion, long: AnsweredQuestion, place: InsertedPlace, opaque: OpaqueTypes
 ) -> UnlikeStep | None:
-    """The first step that two answers show differently; None if there is none. Raises
-    `ValueError` for a value that no type has."""
+    """The first step that two answers show differently; None if there is none, or if one ends in a
+    fault before: that is a deviation of its own. Raises `ValueError` for a value that no type
+    has."""
     if short.result.status not in _STATUSES_READ or long.result.status not in _STATUSES_READ:
         return None
     count = len(short.calls) + 1
@@ -149,15 +150,19 @@ def find_unlike(
     inserted = long.relabel([*range(place.start + 1), place.last], opaque)
     for step, (wanted, seen) in enumerate(zip(one, other, strict=False)):
         before = one[step - 1].observation if step else None
+        if wanted.fault or seen.fault:
+            return None
         if _text(wanted) != _text(seen):
             return UnlikeStep(place.move(step), wanted, seen, before)
         if step == place.start and len(inserted) == step + 2:
             last = inserted[-1]
-            if last.fault or key(last.observation) != key(wanted.observation):
+            if last.fault:
+                return None
+            if key(last.observation) != key(wanted.observation):
                 quiet = RelabelledStep(last.reply, wanted.observation)
                 return UnlikeStep(place.last, quiet, last, wanted.observation)
     return None
 
 
 def _text(step: RelabelledStep) -> tuple[bytes, bytes]:
-    return key(without_message(step.reply)), key(step.observation)
+    return key(step.reply), key(step.observation)

@@ -73,9 +73,12 @@ def _make(context: RunContext, block: int, counts: CrossCounts) -> list[CrossQue
 def _count(counts: CrossCounts, judgement: Judgement, made: dict[str, CrossQuestion]) -> None:
     for item, assessment in zip(judgement.items, judgement.assessments, strict=True):
         check = made[item.id].check
-        shown = [one for one in assessment.verdict.deviations if one.branch == check.rule]
-        if check.deltas:
-            shown = [one for one in assessment.verdict.deviations if one.severity == Severity.IMAGE]
+        grave = (Severity.FAULT, Severity.IMAGE) if check.deltas else (Severity.FAULT,)
+        shown = [
+            one
+            for one in assessment.verdict.deviations
+            if one.branch == check.rule or one.severity in grave
+        ]
         if assessment.verdict.kind in JUDGED:
             counts.count(check.name, CrossNumber.FAILS if shown else CrossNumber.HOLDS)
         if shown and all(one.entries for one in shown):
