@@ -7,8 +7,63 @@ from pathlib import Path
 
 import pytest
 
+from charter.formats.releases import within
+from conform.adapters.targets import target
+from conform.cli.output.overlay import releases_of
+
 ROOT = Path(__file__).resolve().parents[3]
-WRITTEN = sorted(path.stem for path in (ROOT / "docs" / "findings").glob("*.toml"))
+FILES = ROOT / "docs" / "findings"
+WRITTEN = sorted(path.stem for path in FILES.glob("*.toml"))
+TARGET = target("kafka-controller")
+RANGES = releases_of(TARGET)
+NEWEST = TARGET.releases[-1]
+WITH_TEST_JARS = "4.3.1"
+
+PASSES_ON = {
+    "again_gets_another_epoch": "3.9.0",
+    "again_is_a_new_session": "3.7.1",
+    "cancels_to_first_replica": "3.8.1",
+    "cleared_elr_stays_in_index": "3.9.2",
+    "completes_with_one_of_target": "3.8.0",
+    "deleted_topic_has_elr_cleared": "4.2.0",
+    "elects_dead_leader": "4.1.0",
+    "elr_cleared_by_last_image": "4.0.1",
+    "elr_keeps_strangers": "3.9.2",
+    "expired_goes_on_stopping": "3.7.0",
+    "isr_shrink_starts_epoch": "3.6.0",
+    "shutdown_offset_moves_on": "3.3.2",
+    "stranger_has_no_directory": "3.9.2",
+    "unclean_election_is_ignored": "3.9.0",
+}
+"""The first release that mended a finding, or the last one before it appeared."""
+PASSES_NOWHERE = {
+    "any_change_does_all": "each release shows it",
+    "elr_survives_while_off": "before 4.0 no feature switches ELR on or off",
+    "overridden_reassignment_lingers": "each release shows it",
+}
+
+
+def list_shown_by(release):
+    """The findings that a release shows."""
+    return [name for name in WRITTEN if within(release, *RANGES[name])]
+
+
+def test_each_written_finding_passes_on_a_release_or_says_why_not():
+    assert sorted([*PASSES_ON, *PASSES_NOWHERE]) == WRITTEN
+    for name, release in PASSES_ON.items():
+        first, last = RANGES[name]
+        at = TARGET.releases.index(release)
+        near = TARGET.releases[at - 1] if last else TARGET.releases[at + 1]
+        assert not within(release, first, last) and within(near, first, last), name
+
+
+def test_page_of_findings_is_what_the_command_writes(conform, monkeypatch, tmp_path):
+    monkeypatch.chdir(ROOT)
+    conform("findings", "--target", "kafka-controller", "--page", tmp_path / "README.md")
+    written = (tmp_path / "README.md").read_text()
+    assert written == (FILES / "README.md").read_text()
+    costs = [line for line in written.splitlines() if line.startswith("###")]
+    assert costs[0] == "### It loses acknowledged records" and costs[-1] == "### It is cosmetic"
 
 
 def test_written_findings_have_an_entry_and_a_path(conform, monkeypatch):
@@ -24,10 +79,33 @@ def test_written_findings_have_an_entry_and_a_path(conform, monkeypatch):
 
 @pytest.mark.slow
 @pytest.mark.xdist_group("real Kafka")
-@pytest.mark.parametrize("name", WRITTEN)
+@pytest.mark.parametrize("name", list_shown_by(WITH_TEST_JARS))
 def test_test_of_a_finding_fails_on_a_quorum_and_passes_without_its_cause(
     conform, monkeypatch, tmp_path, name
 ):
     monkeypatch.chdir(ROOT)
     code, said, error = conform("reproduce", name, "--as", "junit", "--check", "--out", tmp_path)
     assert code == 0, said + error
+
+
+@pytest.mark.slow
+@pytest.mark.xdist_group("real Kafka")
+@pytest.mark.parametrize("name", WRITTEN)
+def test_program_of_a_finding_fails_on_the_last_release_that_shows_it(
+    conform, monkeypatch, tmp_path, name
+):
+    monkeypatch.chdir(ROOT)
+    release = ("--release", NEWEST) if name in list_shown_by(NEWEST) else ()
+    given = ("--as", "plain", "--check", "--out", tmp_path, *release)
+    code, said, error = conform("reproduce", name, *given)
+    assert code == 0 and "built and run: fails with" in said, said + error
+
+
+@pytest.mark.slow
+@pytest.mark.xdist_group("real Kafka")
+@pytest.mark.parametrize("name", sorted(PASSES_ON))
+def test_program_of_a_finding_passes_on_a_release_without_it(conform, monkeypatch, tmp_path, name):
+    monkeypatch.chdir(ROOT)
+    given = ("--as", "plain", "--check", "--out", tmp_path, "--release", PASSES_ON[name])
+    code, said, error = conform("reproduce", name, *given)
+    assert code == 0 and "built and run: passes" in said, said + error

@@ -33,14 +33,18 @@ STEPS = {
     "set_unclean_election": {"enabled": True},
 }  # fmt: skip
 
+ISR = CaseCheck(("partition", "t1", "isr"), ["b1"], [])
+FENCED = CaseCheck(("fenced",), True, False, is_reply=True)
+THERE_AGAIN = CaseCheck(("partition", "t1"), None, {"isr": []}, in_image=True)
+CANNOT_BE_MADE = CaseCheck((), None, {"fault": "it"}, in_image=True)
 
-def reproduce(release, shown_by="", steps=None):
+
+def reproduce(release, shown_by="", steps=None, check=ISR, kind=PLAIN):
     """The text of a program with one statement for each operation."""
     made = tuple(
-        CaseStep(number, operation, args, operation, {"case": "done"})
+        CaseStep(number, operation, args, operation, {"case": "done"}, published=number == 1)
         for number, (operation, args) in enumerate((steps or STEPS).items(), 1)
     )
-    check = CaseCheck(("partition", "t1", "isr"), ["b1"], [])
     cases = [
         ReproducedCase(name, made, (check,), frozenset({"it"}), gone)
         for name, gone in ((SHOWS, ()), (LEFT_OUT, ("failover()",)))
@@ -49,7 +53,7 @@ def reproduce(release, shown_by="", steps=None):
     finding = ReproducedFinding(
         "isr_is_empty", 'It says "no".', TARGET.id, release, sorts, *cases, shown_by=shown_by
     )
-    return write_reproduction(TARGET.folder, PLAIN, finding)
+    return write_reproduction(TARGET.folder, kind, finding)
 
 
 @pytest.mark.parametrize("release", TARGET.releases)
@@ -57,7 +61,7 @@ def test_program_has_all_operations_in_the_shape_of_each_release(release):
     text = reproduce(release)
     assert "{%" not in text and "{{" not in text and text.count("{") == text.count("}")
     assert "public class IsrIsEmpty {" in text and r'"It says \"no\"."' in text
-    assert 'compare("partition t1 isr", Set.of(1), set(partition(T1).isr));' in text
+    assert 'compare("partition.t1.isr", Set.of(1), set(partition(T1).isr));' in text
     here = numbers(release)
     assert ("utils.internals.LogContext" in text) == (here >= (4, 4))
     assert ("cluster.trackBrokerHeartbeat(broker, epoch);" in text) == (here >= (4, 0))
@@ -70,6 +74,31 @@ def test_program_for_a_release_that_mended_it_says_so():
     assert "On 3.9.0 nothing is wrong" in reproduce("3.9.0", shown_by="3.8.1").replace("\n * ", " ")
     with pytest.raises(BadTemplate, match=r"before 4\.0 no feature switches ELR on"):
         reproduce("3.9.2", steps={"set_elr": {"enabled": False}})
+
+
+def test_program_compares_an_answer_to_a_heartbeat():
+    text = reproduce("3.6.2", check=FENCED)
+    assert 'compare("reply.fenced", true, answered.isFenced());' in text
+    with pytest.raises(BadTemplate, match="nothing reads leader of a reply"):
+        reproduce("3.6.2", check=CaseCheck(("leader",), 1, 2, is_reply=True))
+
+
+def test_program_compares_what_brokers_see_once_it_is_published():
+    steps = {name: args for name, args in STEPS.items() if name != "failover"}
+    text = reproduce("4.0.0", check=THERE_AGAIN, steps=steps)
+    assert 'compare("whether brokers have t1", false, image.topics().getTopic(T1) != null);' in text
+    assert text.count("        publish();") == 4, "after the first and the last one, in both cases"
+    assert "new MetadataProvenance(offset - 1, 1, 0, true)" in text
+    assert "gather(message);" in text and "gather(" not in reproduce("4.0.0")
+    assert "publish();" in reproduce("3.3.0", check=CANNOT_BE_MADE, steps=steps)
+    with pytest.raises(BadTemplate, match="no statement for a failover while brokers read"):
+        reproduce("4.0.0", check=THERE_AGAIN)
+
+
+def test_quorum_compares_no_image():
+    junit = next(kind for kind in TARGET.reproductions if kind.name == "junit")
+    with pytest.raises(BadTemplate, match=r"nothing compares image\.partition\.t1 on a quorum"):
+        reproduce("4.3.1", check=THERE_AGAIN, kind=junit, steps={"unregister": {"broker": "b1"}})
 
 
 def load_check():

@@ -161,6 +161,7 @@ PATH = 'path = "stays"'
 @pytest.mark.parametrize(("change", "code", "words"), [
     ((PATH, 'path = "goes"'), 1, "no vector of the suite of fake-keeps_leader has the title"),
     ((PATH, 'path = "conforms"'), 1, "leader_stays does not show on the target after"),
+    (("causes", 'differs = ["version"]\ncauses'), 1, "leader_stays does not show on the target"),
     (("[2]", "[3]"), 1, "is no operation before the last, which is number 3"),
     (("[2]", "[]"), 2, "'causes' is no list of numbers of operations"),
     (("no_leader", "dear"), 2, "'cost' is 'dear', and not one of loses_records"),

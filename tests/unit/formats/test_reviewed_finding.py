@@ -45,6 +45,7 @@ def test_file_is_read_by_target_and_name(tmp_path):
     ("wrong_answer", "dear", "'cost' is 'dear', and not one of loses_records"),
     ("[3, 1]", "[0]", "'causes' is no list of numbers of operations"),
     ("[3, 1]", "[true]", "'causes' is no list of numbers of operations"),
+    ("causes", "differs = [1]\ncauses", "'differs' is no list of places"),
     ("2026-11-29", "today", "the date of 'searched' is 'today'"),
     ("2026-11-29", "2020-13-45", "the date of 'searched' is '2020-13-45'"),
     (', date = "2026-11-29"', "", "'searched' lacks the words or the date"),

@@ -30,7 +30,7 @@ _TABLES: Mapping[str, tuple[str, ...]] = {
     "texts": ("source", "section", "quote"),
     "threads": ("key", "says"),
 }
-_KEYS = (*_REQUIRED_KEYS, *_OPTIONAL_KEYS, *_TABLES, "causes", "searched")
+_KEYS = (*_REQUIRED_KEYS, *_OPTIONAL_KEYS, *_TABLES, "causes", "differs", "searched")
 
 
 class BadFinding(Exception):
@@ -69,6 +69,7 @@ class ReviewedFinding:
 
     `path` is the title of the vector that leads to it, `causes` are the numbers of its operations
     without which it does not happen. `says` is the sentence with which its test fails.
+    `differs` are the places that count after the last operation, if others differ on purpose.
     `searched` are the words and the date of the search for threads.
     """
 
@@ -89,6 +90,7 @@ class ReviewedFinding:
     on_purpose: str = ""
     hides: str = ""
     unseen: str = ""
+    differs: tuple[str, ...] = ()
 
     @property
     def gravity(self) -> int:
@@ -143,6 +145,7 @@ def _finding(name: str, content: Mapping[str, object]) -> ReviewedFinding:
         threads=tuple(PublicThread(*row) for row in threads),
         causes=_read_causes(content.get("causes")),
         searched=_read_search(content.get("searched")),
+        differs=_read_differs(content.get("differs", [])),
     )
 
 
@@ -174,6 +177,12 @@ def _read_causes(value: object) -> tuple[int, ...]:
             " not show the finding"
         )
     return tuple(sorted(set(held)))
+
+
+def _read_differs(value: object) -> tuple[str, ...]:
+    if not isinstance(value, list) or not all(isinstance(one, str) and one for one in value):
+        raise ValueError("'differs' is no list of places, as in [\"partition.t1.leader\"]")
+    return tuple(value)
 
 
 def _read_search(value: object) -> tuple[str, str]:

@@ -21,13 +21,20 @@ class CannotReproduce(ConformError):
 
 @dataclass(frozen=True, slots=True)
 class CaseCheck:
-    """A place that is compared after the last operation: a path into the state, or into the
-    reply."""
+    """A place that is compared after the last operation: a path into the state, into the reply, or
+    into the image (none: whether it can be made)."""
 
     path: tuple[str, ...]
     expected: Json
     observed: Json
     is_reply: bool = False
+    in_image: bool = False
+
+    @property
+    def place(self) -> str:
+        """The path in words, as `reply.fenced` or `partition.t1.isr`."""
+        first = ("reply",) if self.is_reply else ("image",) if self.in_image else ()
+        return ".".join((*first, *self.path))
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,13 +50,14 @@ class KeptValue:
 class CaseStep:
     """An operation with its arguments. A reference has the key `now` if its value is still there
     before the operation, and else `kept`, the name under which an earlier step noted it. `reply` is
-    None if nothing is compared with it."""
+    None if nothing is compared with it. `published`: an image is made after it."""
 
     number: int
     operation: str
     args: Mapping[str, Json]
     call: str
     reply: Json
+    published: bool = False
     keeps: tuple[KeptValue, ...] = ()
 
 

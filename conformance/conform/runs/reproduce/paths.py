@@ -24,11 +24,12 @@ from conform.suites.cache import Suite, open_suite
 class FindingPath:
     """The operations that lead to a finding, the last of which shows it; `causes` are the numbers
     of those without which it does not happen, none if nobody has named them. `says` is one sentence
-    about it."""
+    about it. Only the places of `differs` count, if any is named."""
 
     question: Question
     says: str
     causes: tuple[int, ...] = ()
+    differs: tuple[str, ...] = ()
 
 
 def open_suites(chosen: Target) -> tuple[Suite, ...]:
@@ -52,7 +53,8 @@ def path_of(suites: Iterable[Suite], finding: ReviewedFinding) -> FindingPath:
             f" file of {finding.name} names as its path; `conform keep` writes a question that"
             " failed next to the charter, and `conform generate` brings it into the suite"
         )
-    return FindingPath(orjson.loads(found[0].question), finding.says, finding.causes)
+    question: Question = orjson.loads(found[0].question)
+    return FindingPath(question, finding.says, finding.causes, finding.differs)
 
 
 def path_in_run(vectors: AskedVectors, finding: RunFinding) -> FindingPath:

@@ -18,7 +18,7 @@ from conform.adapters.base import AdapterStart
 from conform.console.terminal import plural
 from conform.judging.answer import CannotAnswer
 from conform.judging.automaton import AnswerJson
-from conform.judging.differ import Allowed, RelabelledStep, nearest, paths, value_at
+from conform.judging.differ import Allowed, RelabelledStep, image_paths, nearest, paths, value_at
 from conform.judging.model import load
 from conform.judging.written_values import call_text
 from conform.runs.asked_vectors import answer_question
@@ -34,6 +34,7 @@ from conform.runs.reproduce.case import (
     Question,
     ReproducedCase,
 )
+from conform.runs.reproduce.paths import FindingPath
 from conform.storage.tables import cause_of, list_expected
 from conform.suites.cache import Suite
 
@@ -51,16 +52,18 @@ class CaseRunner:
         """The release, in words where a target has none."""
         return self.start.release or "the target"
 
-    def reproduce(
-        self, question: Question, name: str, causes: Sequence[int]
-    ) -> tuple[ReproducedCase, ReproducedCase]:
-        """The two cases of a finding: with all operations of a question, whose last one shows it,
-        and without its `causes` (none: those are found). Raises `CannotReproduce`."""
+    def reproduce(self, path: FindingPath, name: str) -> tuple[ReproducedCase, ReproducedCase]:
+        """The two cases of a finding: with all operations of its path, whose last one shows it, and
+        without its causes (none: those are found). Raises `CannotReproduce`."""
+        question = path.question
         if question["given"] is not None:
             raise CannotReproduce(
                 f"the path of {name} begins in a given state, which nobody may reach"
             )
         shows = self._perform(question, _WantedCase(SHOWS, name))
+        if path.differs:
+            kept = tuple(one for one in shows.checks if one.place in path.differs)
+            shows = replace(shows, checks=kept)
         if name not in shows.entries or not shows.differs:
             others = ", ".join(sorted(shows.entries)) or "nothing"
             raise CannotReproduce(
@@ -68,15 +71,16 @@ class CaseRunner:
                 f" {plural(len(shows.steps), 'operation')} of its path (they show {others}): it is"
                 " mended there, or another path is needed"
             )
-        case, gone = self._leave_out(question, name, shows, causes)
+        case, gone = self._leave_out(path, name, shows)
         calls = tuple(shows.steps[number - 1].call for number in gone)
         return shows, replace(case, gone=calls)
 
     def pass_instead(
-        self, question: Question, name: str, causes: Sequence[int], checks: Sequence[CaseCheck]
+        self, path: FindingPath, name: str, checks: Sequence[CaseCheck]
     ) -> tuple[ReproducedCase, ReproducedCase]:
         """The two cases on a release that does not show a finding: the places that differ where it
         shows are compared. Raises `CannotReproduce`."""
+        question, causes = path.question, path.causes
         rest = without(question, causes) or question
         try:
             shows = self._perform(question, _WantedCase(SHOWS, name, checks))
@@ -99,11 +103,11 @@ class CaseRunner:
         return shows, replace(left_out, gone=calls)
 
     def _leave_out(
-        self, question: Question, name: str, shows: ReproducedCase, causes: Sequence[int]
+        self, path: FindingPath, name: str, shows: ReproducedCase
     ) -> tuple[ReproducedCase, Sequence[int]]:
         """The case without the causes, and their numbers; without any given, that without one
-        operation, the last that is one."""
-        last = len(shows.steps)
+        operation, the last that is one. What differs on purpose may be of the same entry."""
+        question, causes, last = path.question, path.causes, len(shows.steps)
         if any(number >= last for number in causes):
             raise CannotReproduce(
                 f"a cause of {name} is no operation before the last, which is number {last}"
@@ -111,7 +115,9 @@ class CaseRunner:
         for gone in (causes,) if causes else [(number,) for number in range(last - 1, 0, -1)]:
             rest = without(question, gone)
             case = self._try(rest, name, shows) if rest is not None else None
-            if case is not None and name not in case.entries and not case.differs:
+            if case is None or case.differs:
+                continue
+            if name not in case.entries or path.differs:
                 return case, gone
         named = f"operation {', '.join(map(str, causes))}" if causes else "any one operation"
         raise CannotReproduce(
@@ -142,10 +148,13 @@ class CaseRunner:
         last = replayed.steps[-1]
         seen = RelabelledStep(last.reply, last.observation, is_fault(last.reply))
         sorts = own_object(question["sorts"])
-        allowed = _allow_last(orjson.loads(item.answer), verdict, case.finding, sorts)
+        answer: AnswerJson = orjson.loads(item.answer)
+        allowed = _allow_last(answer, verdict, case.finding, sorts)
         checks = compare_last(allowed or [Allowed("", last.reply, last.observation)], seen, case)
+        if case.name == SHOWS and not case.compared:
+            checks = _compare_image(verdict, len(calls), case.finding) or checks
         entries = frozenset(list_findings(verdict.deviations, sorts))
-        steps = _keep_values(_steps(calls, replayed.steps, checks))
+        steps = _keep_values(_steps(question, replayed.steps, checks))
         return ReproducedCase(case.name, steps, checks, entries)
 
 
@@ -215,6 +224,15 @@ def compare_last(
     wanted: dict[str, Json] = {"reply": best.reply, "state": best.observation}
     found: dict[str, Json] = {"reply": seen.reply, "state": seen.observation}
     compared = case.compared
+    images = [one for one in compared if one.in_image]
+    if images:
+        kept = (
+            value_at(seen.observation, ".".join(one.path)) if one.path else None for one in images
+        )
+        return tuple(
+            replace(one, expected=value, observed=value)
+            for one, value in zip(images, kept, strict=True)
+        )
     if compared:
         places = [".".join(("reply" if one.is_reply else "state", *one.path)) for one in compared]
         places = [place.rstrip(".") for place in places]
@@ -227,6 +245,28 @@ def compare_last(
         places = places or [*paths(wanted["reply"], found["reply"], "reply")]
     checks = [_check(place, value_at(wanted, place), value_at(found, place)) for place in places]
     return tuple(one for one in checks if one.is_reply or not _has_label(one))
+
+
+def _compare_image(verdict: Verdict, last: int, finding: str) -> tuple[CaseCheck, ...]:
+    """What the image after the last operation shows otherwise than the state, if that is the
+    finding; or that it cannot be made."""
+    for deviation in verdict.deviations:
+        seen = own_object(deviation.observed)
+        if deviation.step != last or finding not in deviation.entries or "image" not in seen:
+            continue
+        if is_fault(seen["image"]):
+            return (CaseCheck((), None, seen["image"], in_image=True),)
+        found = image_paths(seen["observation"], seen["image"])
+        return tuple(
+            CaseCheck(
+                tuple(place.split(".")[1:]),
+                value_at({"image": seen["observation"]}, place),
+                value_at(seen, place),
+                in_image=True,
+            )
+            for place in found
+        )
+    return ()
 
 
 def _has_place(value: Json, path: str) -> bool:
@@ -253,10 +293,11 @@ def _has_label(check: CaseCheck) -> bool:
 
 
 def _steps(
-    calls: Sequence[Mapping[str, Json]], shown: Sequence[Shown], checks: Sequence[CaseCheck]
+    question: Question, shown: Sequence[Shown], checks: Sequence[CaseCheck]
 ) -> Iterator[CaseStep]:
     """The operations, each with its reply; the last one with that which is expected, None if its
     reply is not compared."""
+    calls, images = own_calls(question), question["delta"]
     observed = [step.observation for step in shown]
     replies = [step.reply for step in shown]
     for number, call in enumerate(calls, 1):
@@ -267,7 +308,8 @@ def _steps(
         if number == len(calls):
             reply = next((one.expected for one in checks if one.is_reply and not one.path), None)
         operation = str(call["operation"])
-        yield CaseStep(number, operation, used, call_text(operation, args), reply)
+        published = not isinstance(images, list) or number in images
+        yield CaseStep(number, operation, used, call_text(operation, args), reply, published)
 
 
 def _use(value: Json, number: int, history: History) -> Json:

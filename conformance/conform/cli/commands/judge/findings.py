@@ -5,17 +5,20 @@ from __future__ import annotations
 import argparse
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 from charter.formats.canonical import Json
+from charter.formats.files import write_whole
 from charter.formats.findings.reviewed import Reviewed, ReviewedFinding
 from charter.formats.project import Project
 from charter.formats.target import Target
 from conform.adapters.projects import model_folders, project_here
 from conform.adapters.targets import target, targets_of
 from conform.cli.output.run_output import near
-from conform.console.errors import ConformError
+from conform.console.errors import CannotWrite, ConformError
 from conform.console.terminal import columns, out, out_json, plural
 from conform.judging.model import sections_of, use_folders
+from conform.reports.findings_page import PageFindings, write_page
 from conform.reports.sections import EntrySection, read_sections
 from conform.reports.wording import releases
 from conform.runs.reproduce.paths import has_path, open_suites
@@ -26,6 +29,7 @@ EXAMPLES = """examples:
   conform findings
   conform findings --target kafka-controller --lacking
   conform findings --json
+  conform findings --page docs/findings/README.md
 
 Lists the entries of a target's overlay, the gravest first by what a person has written about them
 in docs/findings/NAME.toml (`conform help finding`). An entry of a class that its authors should
@@ -78,6 +82,8 @@ class ListedFinding:
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--target", default="", help="id or folder (default: all with an overlay)")
     parser.add_argument("--lacking", action="store_true", help="only those that lack a file")
+    parser.add_argument("--page", type=Path, metavar="FILE",
+                        help="write the page that lists those with a file")  # fmt: skip
     parser.add_argument("--json", action="store_true", help="print JSON")
 
 
@@ -90,6 +96,8 @@ def run(arguments: argparse.Namespace) -> int:
     if not arguments.target:
         refuse_unknown(project, written, chosen)
     listed = {one.id: list_findings(one, written.get(one.id, {})) for one in chosen}
+    if arguments.page:
+        write_whole(arguments.page, write_page(_page_of(chosen, listed)), CannotWrite)
     shown = {
         name: [one for one in found if one.lacks or not arguments.lacking]
         for name, found in listed.items()
@@ -100,6 +108,17 @@ def run(arguments: argparse.Namespace) -> int:
         for name, found in shown.items():
             _tell(project, name, found)
     return 1 if any(one.stale for found in listed.values() for one in found) else 0
+
+
+def _page_of(
+    chosen: Sequence[Target], listed: Mapping[str, Sequence[ListedFinding]]
+) -> list[PageFindings]:
+    """The targets with a finding that has a file, and these findings."""
+    rows = {
+        one.id: [(it.reviewed, it.entry) for it in listed[one.id] if it.reviewed and it.entry]
+        for one in chosen
+    }
+    return [PageFindings(one, rows[one.id]) for one in chosen if rows[one.id]]
 
 
 def _with_overlay(project: Project) -> Iterator[Target]:

@@ -88,6 +88,7 @@ def run(arguments: argparse.Namespace) -> int:
     kind = choose_kind(chosen, arguments.kind, built_for)
     wanted = _Wanted(arguments.finding, reviewed, arguments.run, bool(arguments.suite))
     path = _find_path(resolved, wanted)
+    path = replace(path, question=number_elements(path.question))
     found = reproduce(resolved, wanted, path)
     if releases.shown_by:
         found = pass_instead(
@@ -167,13 +168,12 @@ class _Wanted:
 
 def reproduce(resolved: ResolvedRun, wanted: _Wanted, path: FindingPath) -> ReproducedFinding:
     """Perform a finding on its target. Raises `ConformError`."""
-    question = number_elements(path.question)
     prepared = resolved.prepared
     runner = CaseRunner(prepared.start, resolved.suite, resolved.entries)
-    shows, left_out = runner.reproduce(question, wanted.name, path.causes)
+    shows, left_out = runner.reproduce(path, wanted.name)
     sorts = {
         sort: {element: int(str(number)) for element, number in own_object(ids).items()}
-        for sort, ids in own_object(question["sorts"]).items()
+        for sort, ids in own_object(path.question["sorts"]).items()
     }
     return ReproducedFinding(
         wanted.name, path.says, prepared.target.id, prepared.release, sorts, shows, left_out,
@@ -187,9 +187,7 @@ def pass_instead(
     """A finding performed on a release that does not show it. Raises `ConformError`."""
     prepared = elsewhere.prepared
     runner = CaseRunner(prepared.start, elsewhere.suite, elsewhere.entries)
-    shows, left_out = runner.pass_instead(
-        number_elements(path.question), found.name, path.causes, found.shows.checks
-    )
+    shows, left_out = runner.pass_instead(path, found.name, found.shows.checks)
     return replace(
         found, release=prepared.release, shows=shows, left_out=left_out, shown_by=found.release
     )
@@ -279,8 +277,7 @@ def list_differences(case: ReproducedCase) -> tuple[str, ...]:
     from conform.judging.written_values import show
 
     return tuple(
-        f"{'.'.join(one.path) or 'reply'}: expected {show(one.expected)}, observed"
-        f" {show(one.observed)}"
+        f"{one.place}: expected {show(one.expected)}, observed {show(one.observed)}"
         for one in case.checks
     )
 
@@ -309,7 +306,7 @@ def _describe(
         "operations": [step.call for step in found.shows.steps],
         "left_out": [*found.left_out.gone],
         "differs": [
-            {"path": ".".join(one.path) or "reply", "expected": one.expected,
+            {"path": one.place, "expected": one.expected,
              "observed": one.observed}
             for one in found.shows.checks
         ],
