@@ -244,7 +244,7 @@ def _walks(job: _Rejudging, bucket: int) -> None:
     elif OF_FOLLOWED in before:
         counts = tally.followed = FollowedCounts()
         if job.old.read_run().spec_digest == job.about.spec_digest:  # it was searched by this one
-            counts.join({"variables": own_object(before[OF_FOLLOWED])["variables"]})
+            counts.join({**own_object(before[OF_FOLLOWED]), "verdicts": {}})
     else:
         is_walk = OF_REMEMBERED not in before
         counts = tally.walks = WalkCounts() if is_walk else WalkCounts(OF_REMEMBERED)

@@ -14,7 +14,7 @@ from random import Random
 
 from charter.formats.canonical import Json, text
 from charter.formats.opaque import OpaqueTypes
-from charter.formats.reading import own_calls, own_object
+from charter.formats.reading import own_calls, own_list, own_object, texts
 from conform.judging.model import JudgeModel, world_of
 from conform.judging.relabel import key
 from conform.judging.traces import ModelStep, ModelTrace, begin, steps
@@ -63,6 +63,24 @@ class HiddenEffect:
     suffixes: tuple[tuple[Call, ...], ...]
     shown: frozenset[str]
     unshown: frozenset[str]
+
+    def json(self) -> dict[str, Json]:
+        """As a cache keeps it."""
+        return {
+            "branch": self.branch,
+            "suffixes": [[*suffix] for suffix in self.suffixes],
+            "shown": [*sorted(self.shown)],
+            "unshown": [*sorted(self.unshown)],
+        }
+
+    @classmethod
+    def read(cls, value: Mapping[str, Json]) -> HiddenEffect:
+        """What a cache holds."""
+        suffixes = tuple(
+            tuple(map(own_object, own_list(one))) for one in own_list(value["suffixes"])
+        )
+        names = (frozenset(texts(value[key])) for key in ("shown", "unshown"))
+        return cls(str(value["branch"]), suffixes, *names)
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,6 +172,22 @@ class HiddenStateSearch:
         progress.waiting.append(_SuffixPlace((), found[0].after, progress.number(wrong), values))
         self._search(progress)
         return progress.conclude()
+
+    def list_changes(self, question: Mapping[str, Json]) -> Iterator[tuple[str, str, Json]]:
+        """How the last operation of a question changes each hidden variable: its branch, the
+        variable, and the values before and after (None: it does not). Nothing if the model does not
+        lead to its end."""
+        calls = own_calls(question)
+        last = before = begin(self.model, question, self.opaque, self.observes)
+        for call in calls:
+            found = self._perform(call, last.after)
+            if not found:
+                return
+            before, last = last, found[0]
+        values = [own_object(self.model.encode(one.after.state)) for one in (before, last)]
+        for name in self.hidden if calls else ():
+            old, new = (held[name] for held in values)
+            yield last.branch, name, None if old == new else [old, new]
 
     def _search(self, progress: _SuffixProgress) -> None:
         """Look for operations that show the wrong values, the fewest first."""

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import shutil
 from pathlib import Path
 
@@ -19,6 +20,7 @@ from conform.runs.rejudge import RejudgeOptions, rejudge
 from conform.runs.select import RunSelection, choose
 from conform.storage.bucket_store import RunFolder
 from conform.suites.cache import open_suite
+from conform.walks.hidden_state import HiddenStateSearch
 
 TOML = """id = "{name}"
 title = "Server"
@@ -143,6 +145,18 @@ def test_questions_go_on_is_said_only_if_some_did(count):
     (said,) = explain_hidden({"hidden": {"variables": rows, "verdicts": verdicts, "bounds": ""}})
     more = "; questions go on where a wrong value shows later" if count else ""
     assert said == f"not shown: votes{more}"
+
+
+def test_search_is_made_once_for_targets_that_hide_the_same(judge, monkeypatch):
+    one = judge("server", "server")
+
+    def refuse(*_):
+        raise AssertionError("searched again")
+
+    monkeypatch.setattr(HiddenStateSearch, "look_after", refuse)
+    two = judge("server")
+    assert two.summary["hidden"] == one.summary["hidden"]
+    assert re.search(r"after \d+ of 27 vectors$", one.summary["hidden"]["bounds"])
 
 
 def test_same_questions_go_on_in_each_run_and_when_judged_again(judge, tmp_path):

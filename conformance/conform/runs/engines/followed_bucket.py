@@ -14,7 +14,7 @@ from charter.formats import canonical
 from charter.formats.canonical import Json
 from charter.formats.reading import own_calls, own_list
 from charter.formats.run_description import FOLLOWED_OF_BLOCK
-from conform.adapters.session import BATCH, Session
+from conform.adapters.session import BATCH
 from conform.judging.model import load
 from conform.judging.verdict import VectorItem
 from conform.runs.asked_vectors import answer_item
@@ -22,11 +22,10 @@ from conform.runs.canaries.canaries import on_target
 from conform.runs.engines.bucket import Pool, Tally, breaks, datasets, shows_new, summarise
 from conform.runs.engines.remembered_bucket import NO_WALK
 from conform.runs.followed.followed_counts import FollowedCounts
+from conform.runs.followed.followed_questions import FollowedSource
 from conform.runs.run_context import RunContext
 from conform.storage.bucket_store import RunFolder
-from conform.walks.hidden_state import HiddenEffect, HiddenStateSearch
-from conform.walks.offered import read_offered
-from conform.walks.places import ValueFinder
+from conform.walks.hidden_state import HiddenEffect
 
 _ALIKE_MAX = 4
 """The most questions of a bucket in which the same operations follow the same branch."""
@@ -38,9 +37,9 @@ def judge_followed(bucket: int, context: RunContext, pool: Pool) -> dict[str, Js
     began = time.time()
     session = pool.open(context)
     first = (bucket - context.suite_buckets - context.walks.blocks) * FOLLOWED_OF_BLOCK
-    tally, counts = Tally(), FollowedCounts()
+    tally, counts = Tally(), FollowedCounts(bounds=context.followed.bounds)
     tally.followed = counts
-    items = _Following(context, make_search(session, context), counts)
+    items = _Following(context, counts)
     sources = context.followed.sources[first : first + FOLLOWED_OF_BLOCK]
     made = [item for source in sources for item in items.follow(source)]
     for judgement in session.run(made, 1 if context.first else BATCH):
@@ -59,45 +58,26 @@ def judge_followed(bucket: int, context: RunContext, pool: Pool) -> dict[str, Js
     return summary
 
 
-def make_search(session: Session, context: RunContext) -> HiddenStateSearch:
-    """The search for the target of a run."""
-    model, types = load(context.model), context.types
-    assert types is not None
-    offered, welcome = read_offered(model), session.connection.welcome
-    able = [name for name in offered.params if name in welcome.operations]
-    return HiddenStateSearch(
-        model, offered, ValueFinder(types), context.opaque, context.followed.hidden,
-        tuple(welcome.observes), able,
-    )  # fmt: skip
-
-
 class _Following:
     """Makes the questions of one bucket."""
 
-    def __init__(
-        self, context: RunContext, search: HiddenStateSearch, counts: FollowedCounts
-    ) -> None:
-        self.context, self.search, self.counts = context, search, counts
+    def __init__(self, context: RunContext, counts: FollowedCounts) -> None:
+        self.context, self.counts = context, counts
         self.model = load(context.model)
         self.made: set[str] = set()
         self.alike: Counter[str] = Counter()
 
-    def follow(self, source: VectorItem) -> Iterator[VectorItem]:
+    def follow(self, source: FollowedSource) -> Iterator[VectorItem]:
         """The vectors with which one of the suite goes on; those that the suite has are not made
         again."""
-        question = orjson.loads(source.question)
-        effect = self.search.look_after(question)
-        if effect is None:
-            return
-        self.counts.note(effect)
-        for item in self._list_items(source, question, effect):
+        self.counts.note(source.effect)
+        for item in self._list_items(source.item, source.effect):
             if item.id not in self.made and item.id not in self.context.followed.asked:
                 self.made.add(item.id)
                 yield item
 
-    def _list_items(
-        self, source: VectorItem, question: dict[str, Json], effect: HiddenEffect
-    ) -> Iterator[VectorItem]:
+    def _list_items(self, source: VectorItem, effect: HiddenEffect) -> Iterator[VectorItem]:
+        question = orjson.loads(source.question)
         for suffix in effect.suffixes:
             names = [str(call["operation"]) for call in suffix]
             kind = " ".join([effect.branch, *names])

@@ -18,11 +18,13 @@ from conform.walks.hidden_state import BOUNDS, HiddenEffect
 class FollowedCounts:
     """The questions that went on, by verdict; for each hidden variable the branches whose effect on
     it shows later (`shown`), and those after which the search found nothing that would show a wrong
-    value (`unshown`, perhaps shown elsewhere). `rows` are the questions of a bucket."""
+    value (`unshown`, perhaps shown elsewhere). `bounds` says in words how far it looked. `rows` are
+    the questions of a bucket."""
 
     verdicts: Counter[str] = field(default_factory=Counter)
     shown: dict[str, set[str]] = field(default_factory=dict)
     unshown: dict[str, set[str]] = field(default_factory=dict)
+    bounds: str = BOUNDS
     rows: DatasetRows = field(default_factory=lambda: DatasetRows(WALKS))
 
     def note(self, effect: HiddenEffect) -> None:
@@ -37,6 +39,7 @@ class FollowedCounts:
         held = mapping(value)
         counted = mapping(held.get("verdicts"))
         self.verdicts.update({kind: own_number(count) for kind, count in counted.items()})
+        self.bounds = str(held.get("bounds", self.bounds))
         for row in map(own_object, own_list(held.get("variables", []))):
             for known, key in ((self.shown, "shown"), (self.unshown, "not_shown")):
                 known.setdefault(str(row["variable"]), set()).update(texts(row[key]))
@@ -55,7 +58,7 @@ class FollowedCounts:
         return {
             "verdicts": dict(sorted(self.verdicts.items())),
             "variables": [self._row(name) for name in names],
-            "bounds": BOUNDS,
+            "bounds": self.bounds,
         }
 
     def _row(self, name: str) -> dict[str, Json]:

@@ -12,14 +12,20 @@ from charter.formats.reading import own_object
 from conform.adapters.session import offers
 from conform.judging.model import is_of, load, world_of
 from conform.judging.verdict import VectorItem
-from conform.runs.followed.followed_questions import NOTHING_FOLLOWED, FollowedQuestions
+from conform.runs.followed.find_effects import EffectsWanted, find_effects
+from conform.runs.followed.followed_questions import (
+    NOTHING_FOLLOWED,
+    FollowedQuestions,
+    FollowedSource,
+)
 from conform.runs.options import RunOptions
 from conform.runs.select import ResolvedRun
 from conform.runs.selection import ALL
 from conform.suites.cache import Suite
 
-FOLLOWED_MAX = 1_024
-"""The most questions of a suite that go on: those about obligations first, with the least ids."""
+CANDIDATES_MAX = 4_096
+"""The most questions of a suite of which some go on: those about obligations first, then the
+shortest, then those with the least ids."""
 ASKED_MAX = 20_000
 """The most vectors of a suite that a run remembers, so that what goes on is not one of them."""
 
@@ -34,14 +40,21 @@ def list_followed(run: ResolvedRun, welcome: Welcome, options: RunOptions) -> Fo
     if not hidden:
         return NOTHING_FOLLOWED
     offered, found, asked = offers(welcome), dict[str, VectorItem](), set[str]()
+    possible = 0
     for bucket in range(run.suite.buckets):
         for item in run.suite.items(bucket):
             if manifest.vectors <= ASKED_MAX:
                 asked.add(item.id)
             if offered.issuperset(item.needs.split()):
+                possible += 1
                 found[item.id] = replace(item, answer=b"", ways=b"{}")
-        found = dict(sorted(found.items(), key=_order)[:FOLLOWED_MAX])
-    return FollowedQuestions(hidden, tuple(found.values()), frozenset(asked))
+        found = dict(sorted(found.items(), key=_order)[:CANDIDATES_MAX])
+    wanted = EffectsWanted(manifest, hidden, welcome.observes, tuple(sorted(welcome.operations)))
+    effects = find_effects(wanted, found)
+    sources = tuple(
+        FollowedSource(found[name], effect) for name, effect in effects.items() if effect
+    )
+    return FollowedQuestions(hidden, sources, frozenset(asked), len(effects), possible)
 
 
 def list_hidden(suite: Suite, observes: Collection[str]) -> tuple[str, ...]:
@@ -62,7 +75,7 @@ def list_hidden(suite: Suite, observes: Collection[str]) -> tuple[str, ...]:
     return ()
 
 
-def _order(item: tuple[str, VectorItem]) -> tuple[bool, str]:
-    """First what names an obligation, then by the ids."""
+def _order(item: tuple[str, VectorItem]) -> tuple[bool, int, str]:
+    """First what names an obligation, then by length, then by the ids."""
     name, vector = item
-    return not orjson.loads(vector.why)["obligations"], name
+    return not orjson.loads(vector.why)["obligations"], len(vector.question), name
