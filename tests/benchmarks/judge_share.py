@@ -12,6 +12,7 @@ suite. The start of the adapter and the canaries of a block count.
 from __future__ import annotations
 
 import argparse
+import gc
 import json
 import os
 import resource
@@ -38,6 +39,7 @@ def measure(chosen):
     """Judged steps, and the processor time of the judge and of its adapter, in this process."""
     from charter.formats.run_description import WalkSettings
 
+    gc.set_threshold(1_000_000, 10, 10)  # as a command does
     resolved = prepare_run(choose(RunSelection("", chosen.target, chosen.release, chosen.suite)))
     suite = resolved.suite
     with tempfile.TemporaryDirectory() as place:

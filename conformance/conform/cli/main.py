@@ -201,10 +201,10 @@ def _answer(given: list[str], prepare: Callable[[], None] = lambda: None) -> int
 def _prepare_process() -> None:
     """Signals, memory and temporary files of a process of its own."""
     from conform.console.interrupts import end_if_hanging, interrupts_later, stop_on_signals
-    from conform.console.memory import refuse_without_room
+    from conform.console.memory import find_cycles_rarely, refuse_without_room
     from conform.storage.scratch import clean_up, make_scratch
 
-    gc.set_threshold(1_000_000, 10, 10)  # models are kept: looking for cycles takes a quarter
+    find_cycles_rarely()
     stop_on_signals()
     end_if_hanging(clean_up)
     refuse_without_room()

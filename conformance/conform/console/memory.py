@@ -1,8 +1,10 @@
 """Refuses to load pyarrow where the limit of memory (`ulimit -v`) leaves too little for it: what it
-loads ends the process with the exit code of a finding, or crashes it."""
+loads ends the process with the exit code of a finding, or crashes it. Also sets how often Python
+looks for cycles."""
 
 from __future__ import annotations
 
+import gc
 import sys
 from collections.abc import Sequence
 from importlib.abc import MetaPathFinder
@@ -27,6 +29,12 @@ class NeedsRoom(MetaPathFinder):
         if fullname == "pyarrow" and self.limit - _read_used() < NEEDED_BYTES:
             raise MemoryError
         return None
+
+
+def find_cycles_rarely() -> None:
+    """Let Python look for cycles of objects rarely. Models and caches are kept: looking through
+    them takes up to a quarter of the time."""
+    gc.set_threshold(1_000_000, 10, 10)
 
 
 def _read_used() -> int:

@@ -74,8 +74,7 @@ class Follower:
         observes: Sequence[str] | None,
         start: Json,
     ) -> None:
-        self.question = question
-        self.world = world_of(question)
+        self.question, self.world = question, world_of(question)
         self.siblings = siblings
         self.observes = observes
         self.labels = Labels(siblings.opaque)
@@ -229,7 +228,8 @@ class Follower:
         seen = SeenStep.of(self._asked.labels, (step.reply, step.observation), texts, step.is_old)
         candidates = [item for items in allowed for item in items]
         matching = find_seen(candidates, seen)
-        known = self._explains("", call, seen)
+        differs = self.likely is not self.states or self.siblings.may_differ(call.operation)
+        known = self._explains("", call, seen) if differs else []
         self.wished = {}
         if matching:
             if self.wishes.asked:

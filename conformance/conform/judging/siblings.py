@@ -11,7 +11,7 @@ from charter.formats.canonical import Json
 from charter.formats.labels import Labels
 from charter.formats.opaque import OpaqueTypes
 from conform.judging.candidates import Judged
-from conform.judging.model import JudgeModel
+from conform.judging.model import JudgeModel, may_differ
 from conform.judging.never_issued import WishPlace
 
 _MEMORY = 2_000
@@ -94,6 +94,17 @@ class Siblings:
     same_operations: bool = True
     opaque: OpaqueTypes = field(default_factory=OpaqueTypes)
     memory: FollowedSteps = field(default_factory=FollowedSteps, compare=False)
+    _changed: Mapping[str, bool] = field(init=False, compare=False, repr=False)
+
+    def __post_init__(self) -> None:
+        alone = [model for entry, model in self.entries.items() if entry]
+        operations = getattr(self.charter, "OPERATIONS", ()) if alone else ()
+        changed = {name: any(may_differ(one, name) for one in alone) for name in operations}
+        object.__setattr__(self, "_changed", changed)
+
+    def may_differ(self, operation: str) -> bool:
+        """Whether an operation may have other outcomes with the whole overlay."""
+        return self._changed.get(operation, True)
 
 
 def join_entries(entries: Sequence[str]) -> str:

@@ -187,8 +187,8 @@ def derive_again(context: RunContext, drawn: Sequence[VectorItem], where: str) -
     suite was made from another charter. Raises `ModelBug`."""
     if not (context.reference and context.model and drawn):
         return []
-    charter = model.load(context.model)
-    wrong = [(item, told) for item in drawn if (told := difference(item, charter, context.opaque))]
+    charter, opaque = model.load(context.model), context.opaque
+    wrong = [(item, told) for item in drawn if (told := difference(item, charter, opaque))]
     item, told = wrong[0] if wrong else (drawn[0], "")
     got = f"{len(wrong)} of {len(drawn)} other answers" if wrong else _SAME
     return [Canary("derived", where, item.id, _SAME, got, not wrong, told)]

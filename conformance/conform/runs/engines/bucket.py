@@ -17,6 +17,7 @@ from conform.adapters.base import Connection
 from conform.adapters.session import BATCH, HOPELESS, BrokenBatch, Judgement, Session
 from conform.adapters.stdio import StdioConnection
 from conform.console.errors import BadSuite, Incomplete
+from conform.console.memory import find_cycles_rarely
 from conform.judging import model
 from conform.judging.image_parts import SeenParts
 from conform.judging.siblings import Siblings
@@ -117,6 +118,7 @@ def start_session(context: RunContext, greeted: Connection | None = None) -> Ses
 @functools.cache
 def worker_pool() -> Pool:
     """The pool of this process, its only state."""
+    find_cycles_rarely()
     return Pool()
 
 

@@ -1,5 +1,7 @@
 """A model that is stored as its difference takes over the states of the charter's model."""
 
+from types import SimpleNamespace
+
 import pytest
 from tests.support.edited_model import EditedModel
 from tests.support.judging import toy_siblings
@@ -81,3 +83,25 @@ def test_each_model_is_called_once_in_a_step():
         assert sorted(requests) == (["charter"] if judged.allowed else ["charter", "entry"])
     assert judged.entries == ("leader_stays",)
     assert [width.entry for width in judged.widths] == ["leader_stays"]
+
+
+def test_the_whole_overlay_is_left_out_for_an_operation_that_no_entry_changes():
+    charter = model.load("charter_models.kafka_replication.controller")
+    whole = model.load(f"{OVERLAY}.from_4_3_0")
+    requests = []
+
+    def outcomes(state, operation, args):
+        requests.append(operation)
+        return whole.outcomes(state, operation, args)
+
+    overlay = SimpleNamespace(**{**vars(whole), "outcomes": outcomes})
+    entries = {"elects_dead_leader": model.load(f"{OVERLAY}.elects_dead_leader"), "": overlay}
+    question = {"sorts": {"Broker": {"b1": 1, "b2": 2}, "Topic": {"t1": 1}}, "given": None}
+    state = charter.initial(SORTS)
+    follower = Follower(Siblings(charter, entries), question, None, charter.observe(state))
+    for operation, args in CALLS:
+        outcome = charter.outcomes(state, operation, args)[0]
+        state = outcome.state
+        shown = ObservedStep(operation, args, outcome.reply, charter.observe(state))
+        assert follower.step(shown).allowed
+    assert requests == ["register", "register", "session_expires"]  # no create_topic
