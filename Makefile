@@ -49,12 +49,11 @@ pyspark-alone:
 	$(INSTALL) --no-deps $(WHEELS)/pyspark-*.whl
 
 # Exit code 1 is a finding, and a demo is there to show findings. Everything else stops it.
-demo: need-java setup ## judge Apache Kafka 4.0.2 and 4.3.1, compare them, leave a report in build/demo
+demo: need-java setup ## judge four releases of Apache Kafka, compare them, leave a report in build/demo
 	rm -rf $(DEMO)
-	$(CONFORM) run --target kafka-controller --release 4.0.2 --out $(DEMO)/4.0.2 || [ $$? -eq 1 ]
-	$(CONFORM) run --target kafka-controller --release 4.3.1 --out $(DEMO)/4.3.1 || [ $$? -eq 1 ]
-	$(CONFORM) compare $(DEMO)/4.0.2 $(DEMO)/4.3.1 || [ $$? -eq 1 ]
-	$(CONFORM) report $(DEMO)/4.0.2 $(DEMO)/4.3.1 --out $(DEMO)/report
+	$(CONFORM) run --target kafka-controller --releases 4.0.2,4.1.1,4.2.1,4.3.1 --out $(DEMO) || [ $$? -eq 1 ]
+	$(CONFORM) report $(DEMO) --out $(DEMO)/report
+	$(CONFORM) compare $(DEMO) || [ $$? -eq 1 ]
 	@echo 'Open $(DEMO)/report/index.html in a browser.'
 
 test: need-java setup ## run every test but the slow ones; with ONLY=PATH those of a file or folder

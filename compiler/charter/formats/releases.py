@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
+
+from charter.formats.spelling import suggest
 
 Release = tuple[int, ...]
 
@@ -21,3 +24,19 @@ def within(release: str, first: str, last: str) -> bool:
     here, low, high = numbers(release), numbers(first), numbers(last)
     here += (0,) * (max(len(low), len(high)) - len(here))
     return here >= low and here[: len(high)] <= high
+
+
+def select_releases(wanted: str, known: Sequence[str]) -> tuple[str, ...]:
+    """Those of the `known` releases that a text names: `3.9.1`, `3.3..`, `3.9..4.1`, or several of
+    these with commas. They keep their order. Raises `ValueError` with a sentence."""
+    found: set[str] = set()
+    for part in (one.strip() for one in wanted.split(",")):
+        first, dots, last = part.partition("..")
+        named = [one for one in known if one == part or (dots and within(one, first, last))]
+        if not named:
+            meant = "" if dots else suggest(part, known)
+            raise ValueError(
+                f"{part!r} names no release; {meant or 'there are ' + (', '.join(known) or 'none')}"
+            )
+        found |= {*named}
+    return tuple(one for one in known if one in found)

@@ -35,6 +35,7 @@ _KEYS = {
     "id", "title", "protocol", "component", "capabilities", "start", "prepare", "overlay",
     "default_release", "releases", "deadlines", "variants", "errors", "not_compared", "sources",
     "limits", "parameters", "reproductions", "crosschecks",
+    "list_releases",
 }  # fmt: skip
 
 
@@ -83,6 +84,7 @@ class Target:
     component: str = ""
     capabilities: tuple[str, ...] | None = None
     prepare: tuple[str, ...] = ()
+    list_releases: tuple[str, ...] = ()
     overlay: str = ""
     default_release: str = ""
     releases: tuple[str, ...] = ()
@@ -165,6 +167,7 @@ def read_target(path: Path) -> Target:
             component=_text(content, "component", ""),
             capabilities=_texts(content, "capabilities") if "capabilities" in content else None,
             prepare=_texts(content, "prepare", ()),
+            list_releases=_texts(content, "list_releases", ()),
             overlay=_text(content, "overlay", ""),
             default_release=_text(content, "default_release", ""),
             releases=_texts(content, "releases", ()),

@@ -25,6 +25,9 @@ MAIN_CLASS = "org.apache.kafka.controller.Adapter"
 COMPILED_AGAINST = "4.3.1"
 COPY_DEPENDENCIES = "org.apache.maven.plugins:maven-dependency-plugin:3.8.1:copy-dependencies"
 _RELEASE = re.compile(r"\d+\.\d+\.\d+")
+_NO_VERSION = "[9999,)"
+"""A range of versions in which there is none."""
+_METADATA_OF = "org.apache.kafka.kafka-metadata"
 _MAVEN_SECONDS = 600.0
 _JAVA_SECONDS = 120.0
 _DIGESTS = "sha256.json"
@@ -62,6 +65,35 @@ def prepare_tests(release: str, cache: Path, say: Say) -> Mapping[str, str]:
 def prepare_jars(release: str, cache: Path, say: Say) -> Mapping[str, str]:
     """The class path of a release by itself, without the adapter. Raises `CannotPrepare`."""
     return {"classpath": str(_jars(release, cache.resolve(), say) / "*")}
+
+
+def list_releases(cache: Path, say: Say) -> Mapping[str, str]:
+    """The `releases` that the registry has now, by its own metadata. Raises `CannotPrepare`.
+
+    Maven fetches the metadata to resolve a range of versions. No version is in this range, so it
+    fetches no jars.
+    """
+    maven = shutil.which("mvn")
+    if maven is None:
+        raise CannotPrepare("Maven (mvn) is not on the path; install it to ask the registry.")
+    say("asking the registry for the releases of Kafka")
+    command = [maven, "-X", "-B", "-ntp", "-U", "-f", str(ADAPTER / "pom.xml")]
+    command += [COPY_DEPENDENCIES, f"-Dkafka.version={_NO_VERSION}"]
+    output = _run(command, _MAVEN_SECONDS, "Maven")
+    home = cache.resolve()
+    home.mkdir(parents=True, exist_ok=True)
+    local = re.search(r"Using local repository at (.+)", output)
+    if local is None or "Could not transfer" in output or "offline mode" in output:
+        raise CannotPrepare(_reason(output, _NO_VERSION, home))
+    folder = Path(local[1].strip()).joinpath(*_METADATA_OF.split("."))
+    found: set[str] = set()
+    for path in folder.glob("maven-metadata-*.xml"):
+        text = path.read_text(encoding="utf-8", errors="replace")
+        found |= {*re.findall(r"<version>\s*(\d+\.\d+\.\d+)\s*</version>", text)}
+    if not found:
+        raise CannotPrepare(_reason(output, _NO_VERSION, home))
+    ordered = sorted(found, key=lambda one: [int(part) for part in one.split(".")])
+    return {"releases": " ".join(ordered)}
 
 
 def _jars(release: str, home: Path, say: Say, *, tests: bool = False) -> Path:
@@ -216,14 +248,18 @@ def _digests(folder: Path) -> dict[str, str]:
 
 def main(arguments: Sequence[str]) -> int:
     parser = argparse.ArgumentParser(description="Prepare the Kafka controller adapter.")
-    parser.add_argument("--release", required=True)
+    parser.add_argument("--release", default="")
     parser.add_argument("--cache", required=True, type=Path)
     parser.add_argument("--tests", action="store_true", help="for Kafka's own tests")
     parser.add_argument("--jars", action="store_true", help="without the adapter")
+    parser.add_argument("--list", action="store_true", help="the releases that the registry has")
     options = parser.parse_args(arguments)
     make = prepare_tests if options.tests else prepare_jars if options.jars else prepare
     try:
-        fields = make(options.release, options.cache, tell)
+        if options.list:
+            fields = list_releases(options.cache, tell)
+        else:
+            fields = make(options.release, options.cache, tell)
     except CannotPrepare as error:
         sys.stdout.write(json.dumps({"error": str(error)}) + "\n")
         return 2

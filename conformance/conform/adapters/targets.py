@@ -23,6 +23,7 @@ from types import MappingProxyType
 
 from charter.formats.findings.reproductions import Reproduction
 from charter.formats.project import BadProject, Project, check_named, find_project
+from charter.formats.releases import numbers
 from charter.formats.spelling import suggest
 from charter.formats.target import FILE, Target, ids_of, parameter_values, read_target, target_files
 from conform.adapters.base import AdapterStart
@@ -340,13 +341,37 @@ def check_reproduction(
         return _run_command(chosen, command, f"reproductions.{kind.name}.check")
 
 
+def find_newer(chosen: Target) -> tuple[str, ...]:
+    """The releases that a target's `list_releases` names, and that its adapter.toml lacks, from the
+    first one there on. Raises `CannotPrepare`."""
+    cache, downloads = _own_folders(chosen)
+    values = {
+        "adapter": str(chosen.folder), "cache": str(cache), "downloads": str(downloads),
+        "python": sys.executable, "java": java(),
+    }  # fmt: skip
+    command = fill_placeholders(chosen.list_releases, values, chosen)
+    _make_folders(cache, downloads, chosen.folder)
+    said = _run_command(chosen, command, "list_releases", "the releases of {} could not be listed")
+    known = set(chosen.releases)
+    first = min(map(numbers, known), default=())
+    found = dict.fromkeys(said.get("releases", "").split())
+    return tuple(one for one in found if one not in known and numbers(one) > first)
+
+
 def _own_folders(chosen: Target) -> tuple[Path, Path]:
     """What an adapter builds into, and what it fetches into."""
     return build_folder(chosen.folder, chosen.id), cache_folder() / "adapters" / chosen.id
 
 
-def _run_command(chosen: Target, command: tuple[str, ...], key: str = "prepare") -> dict[str, str]:
-    """The object of texts that a command prints, which adapter.toml has under `key`."""
+def _run_command(
+    chosen: Target,
+    command: tuple[str, ...],
+    key: str = "prepare",
+    failed: str = "{} could not be prepared",
+) -> dict[str, str]:
+    """The object of texts that a command prints, which adapter.toml has under `key`. `failed` opens
+    the sentence of an error."""
+    failed = failed.format(chosen.id)
     stderr: tuple[str, ...] = ()
     try:
         with listen() as ears:
@@ -362,11 +387,11 @@ def _run_command(chosen: Target, command: tuple[str, ...], key: str = "prepare")
         stderr = ears.lines() if ears else ()
     except (FileNotFoundError, PermissionError) as error:
         raise CannotPrepare(
-            f"{chosen.id} could not be prepared: {command[0]!r}, the program of `{key}` in"
+            f"{failed}: {command[0]!r}, the program of `{key}` in"
             f" {chosen.folder / FILE}, cannot be run ({error.strerror}); install it"
         ) from None
     except (OSError, subprocess.TimeoutExpired) as error:
-        raise CannotPrepare(f"{chosen.id} could not be prepared: {error}") from None
+        raise CannotPrepare(f"{failed}: {error}") from None
     lines = done.stdout.decode("utf-8", "replace").strip().splitlines()
     said = _object(lines[-1]) if lines else {}
     if said is not None and "error" not in said and not done.returncode:
@@ -389,7 +414,7 @@ def _run_command(chosen: Target, command: tuple[str, ...], key: str = "prepare")
             f"the last line that `{shlex.join(command)}` wrote to stdout is no JSON object:"
             f" {lines[-1][:_WIDTH]!r}; write what is for people to stderr (`conform help adapter`)"
         )
-    raise CannotPrepare(f"{chosen.id} could not be prepared: {reason}", stderr)
+    raise CannotPrepare(f"{failed}: {reason}", stderr)
 
 
 def _object(line: str) -> dict[str, object] | None:

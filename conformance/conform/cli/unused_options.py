@@ -83,6 +83,20 @@ RULES: Mapping[str, Sequence[UsedWhere]] = {
     ),
     "run": (
         UsedWhere(
+            (
+                "--release",
+                "--suite",
+                "--exhaustive",
+                "--junit",
+                "--update-baseline",
+                "--in-system",
+                "--continue",
+                "--last-failed",
+            ),
+            lambda chosen: not chosen.releases,
+            "is for one release; leave out --releases",
+        ),
+        UsedWhere(
             ("--master",),
             lambda chosen: chosen.engine != "inline",
             "is for --engine spark; add that",

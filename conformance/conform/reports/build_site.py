@@ -21,6 +21,8 @@ from conform.reports.findings import LISTED, PAGES, Finding, findings
 from conform.reports.junit import junit
 from conform.reports.matrix import Cell, Reading, cell, matrix, reading
 from conform.reports.reasons import brief
+from conform.reports.release_matrix import ReleaseNotes, arrange_releases, is_of_releases
+from conform.reports.release_text import write_releases
 from conform.reports.runs import ReportedRun, open_runs
 from conform.reports.sections import Rule
 from conform.reports.shapes import Picture
@@ -30,8 +32,10 @@ from conform.reports.target_matrix import compare_targets
 from conform.reports.traces import ReportedStep, VectorTrace, read_traces
 from conform.runs.findings.findings import FindingExample
 
-_OURS = ("index.html", "compare.html", "summary.md", STYLE, "runs")
+RELEASES = "releases.md"
+_OURS = ("index.html", "compare.html", "summary.md", RELEASES, STYLE, "runs")
 _REASONS = 60
+NO_NOTES = ReleaseNotes(MappingProxyType({}))
 NO_REVIEWS: Reviewed = MappingProxyType({})
 
 
@@ -69,9 +73,10 @@ def write(
     out: Path,
     sections: Path | None = None,
     reviewed: Reviewed = NO_REVIEWS,
+    notes: ReleaseNotes = NO_NOTES,
 ) -> Written:
     """Writes the report of finished runs into `out`; runs keep the given order. `reviewed` is what
-    people have written about findings.
+    people have written about findings, `notes` what is known of releases.
 
     `sections` is a sections.json to use for all runs; without it each run's own is used, found next
     to the model that the suite names. An earlier report in `out` is replaced. Raises `BadRun`, and
@@ -86,13 +91,17 @@ def write(
         return _withhold(site, untrusted)
     read = tuple(reading(run, findings(run, reviewed.get(run.about.target, {}))) for run in opened)
     comparisons = releases.comparisons(read)
-    traces = {}
-    for item in read:
+    traces, rows, targets = {}, matrix(read), compare_targets(read)
+    arranged = (
+        arrange_releases(targets, comparisons, notes) if is_of_releases(targets, notes) else None
+    )
+    for number, item in enumerate(read):
         extra = releases.examples(comparisons, item.run)
+        if arranged:
+            extra += [row.cells[number].vector for row in targets.rows if row.cells[number].vector]
         traces[item.run.slug] = _write_run(site, item, extra)
-    rows, targets = matrix(read), compare_targets(read)
     site.page("index.html", "index.html.j2", readings=read, matrix=rows,
-              targets=targets, comparisons=comparisons)  # fmt: skip
+              targets=targets, comparisons=comparisons, releases=arranged)  # fmt: skip
     if len(read) > 1:
         pairs = [
             (one, releases.details(one, traces[one.left.slug], traces[one.right.slug]))
@@ -100,6 +109,8 @@ def write(
         ]
         site.page("compare.html", "compare.html.j2", comparisons=pairs)
     site.write("summary.md", beside.markdown(read, rows, targets))
+    if arranged:
+        site.write(RELEASES, write_releases(arranged))
     lines = tuple(f"{item.run.name}: {wording.statement(item.run).sentence}" for item in read)
     lines += tuple(f"{run.name}: {wording.OTHER_MODELS}" for run in opened if run.other_models)
     return Written(out / "index.html", False, lines, sum(1 for _ in out.rglob("*.html")))

@@ -20,6 +20,7 @@ from conform.reports import wording
 from conform.reports.ledger import ledger_of_run
 from conform.reports.matrix import by_source
 from conform.reports.reasons import brief
+from conform.reports.release_matrix import MEANINGS, SIGNS
 from conform.runs.bounds import bounds_rows
 from conform.runs.followed.followed_counts import read_hidden
 from conform.runs.touring.certificate_text import tell_certificate
@@ -52,7 +53,8 @@ def environment() -> jinja2.Environment:
     made.globals.update(
         by_source=by_source,
         plural=plural, percent=wording.percent, in_system=wording.in_system,
-        releases=wording.releases, statement=wording.statement, scope=wording.scope,
+        of_releases=wording.releases, SIGNS=SIGNS, MEANINGS=MEANINGS,
+        statement=wording.statement, scope=wording.scope,
         extent=wording.extent, stale=wording.stale, unmet=wording.list_unmet,
         limits_of=wording.limits_of, excess=wording.excess, both_told=wording.both,
         adds=wording.adds, bounds_rows=bounds_rows, ledger_of_run=ledger_of_run,

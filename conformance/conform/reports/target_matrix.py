@@ -10,11 +10,13 @@ from enum import StrEnum
 import pyarrow.compute as pc
 
 from charter.formats.canonical import Json
+from charter.formats.releases import within
 from charter.formats.verdict import JUDGED, Kind
 from conform.reports.findings import Finding, rank
 from conform.reports.matrix import Reading
 from conform.reports.runs import ReportedRun
-from conform.runs.findings.findings import FindingExample, finding_id
+from conform.reports.wording import releases
+from conform.runs.findings.findings import finding_id
 
 _NEVER_PERFORMED = frozenset(map(str, (Kind.UNSUPPORTED, Kind.NOT_LOADABLE)))
 _BESIDE_STATE = frozenset({"reply", "image"})
@@ -34,8 +36,9 @@ class CellKind(StrEnum):
 @dataclass(frozen=True, slots=True)
 class FindingCell:
     """A finding in one run. If it is present, `finding` is its id in that run, `vector` the
-    smallest that shows it there, and `vectors` the number of those that do; else `why` says more,
-    or is ""."""
+    smallest that shows it there, and `vectors` the number of those that do. If it is absent,
+    `vector` is the smallest that shows it elsewhere and conforms here; else `why` says more, or
+    is ""."""
 
     kind: CellKind
     finding: str = ""
@@ -46,12 +49,13 @@ class FindingCell:
     @property
     def word(self) -> str:
         """The kind; of a finding that is present with the smallest vector."""
-        return f"{self.kind} ({self.vector[:12]})" if self.vector else str(self.kind)
+        return f"{self.kind} ({self.vector[:12]})" if self.finding else str(self.kind)
 
     def json(self) -> dict[str, Json]:
         held: dict[str, Json] = {"is": str(self.kind)}
         if self.kind is CellKind.PRESENT:
             held |= {"finding": self.finding, "vector": self.vector, "vectors": self.vectors}
+        held |= {"vector": self.vector} if self.vector else {}
         return {**held, "why": self.why} if self.why else held
 
 
@@ -217,19 +221,32 @@ def _cell(side: _Column, wanted: _Seen, of: _Column) -> FindingCell:
     branches = {rule.name for rule in side.run.sections.branches}
     if branches and "/" in rule and rule not in branches:
         return FindingCell(CellKind.NOT_APPLICABLE, why="it is not in the variant of the target")
-    return _judge_absence(side, wanted.finding.cases)
+    cell = _judge_absence(side, wanted.finding)
+    if cell.kind is CellKind.NOT_ASKED and (why := _exclude(side.run, wanted.finding)):
+        return FindingCell(CellKind.NOT_APPLICABLE, why=why)
+    return cell
 
 
-def _judge_absence(side: _Column, vectors: Mapping[str, FindingExample]) -> FindingCell:
-    """The cell of a run that does not show a finding, though it might; `vectors` show it in another
-    one. It is absent if one of them was judged up to its step, and did not deviate before."""
-    asked = sorted(vectors.keys() & side.verdicts.keys())
-    verdicts = [side.verdicts[name] for name in asked]
-    reasons = [side.verdicts[name].explain_unknown(vectors[name].step) for name in asked]
+def _exclude(run: ReportedRun, finding: Finding) -> str:
+    """Why the entry of a finding is not about the release of a run; "" if it is, or has none."""
+    entry, release = finding.entry, run.about.release
+    if entry is None or not release or within(release, entry.first_release, entry.last_release):
+        return ""
+    return f"its entry is about {releases(entry.first_release, entry.last_release)}"
+
+
+def _judge_absence(side: _Column, finding: Finding) -> FindingCell:
+    """The cell of a run that does not show a finding, though it might; its vectors show it in
+    another one. It is absent if one of them was judged up to its step, and did not deviate
+    before."""
+    vectors = finding.cases
+    common = [one.id for one in finding.ordered if one.id in side.verdicts]
+    verdicts = [side.verdicts[name] for name in common]
+    reasons = [side.verdicts[name].explain_unknown(vectors[name].step) for name in common]
     if not verdicts:
         return FindingCell(CellKind.NOT_ASKED)
     if "" in reasons:
-        return FindingCell(CellKind.ABSENT)
+        return FindingCell(CellKind.ABSENT, vector=common[reasons.index("")])
     if all(one.kind in _NEVER_PERFORMED for one in verdicts):
         why = f"{verdicts[0].kind} {verdicts[0].detail}".replace("_", " ")
         return FindingCell(CellKind.NOT_APPLICABLE, why=why)

@@ -9,7 +9,7 @@ from typing import Protocol
 
 from charter.formats.canonical import Json
 from charter.formats.opaque import OpaqueTypes
-from charter.formats.reading import own_number, own_object
+from charter.formats.reading import own_list, own_number, own_object
 from charter.formats.run import RunFinding
 from charter.formats.run_description import RunDescription
 from conform.judging import model
@@ -62,6 +62,13 @@ class Finished:
     def json(self) -> dict[str, Json]:
         """The result as `--json` prints it."""
         return {"run": self.run.json(), "folder": self.folder.place, "summary": {**self.summary}}
+
+
+def read_finished(folder: RunFolder) -> Finished:
+    """A finished run, from its folder. Raises `BadRun`."""
+    canaries = own_list(folder.read_json("canaries.json")["canaries"])
+    summary = folder.read_json("summary.json")
+    return Finished(folder, folder.read_run(), summary, tuple(canaries))
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,7 +17,7 @@ from conform.adapters.stdio import StdioConnection
 from conform.console.errors import ConformError
 from conform.console.progress import bar
 from conform.runs.canaries.forgetful_canaries import explain_unobserved, left_open, outlook
-from conform.runs.conclusion import Finished, JudgedRun, finish, has_stopped
+from conform.runs.conclusion import Finished, JudgedRun, finish, has_stopped, read_finished
 from conform.runs.crosschecks.cross_plan import CrossPlan
 from conform.runs.crosschecks.plan_crosschecks import plan_crosschecks
 from conform.runs.earlier_target import folder_noted
@@ -37,7 +37,13 @@ from conform.runs.followed.followed_questions import FollowedQuestions
 from conform.runs.followed.list_followed import list_followed
 from conform.runs.make_run_context import context_of, list_prefixes
 from conform.runs.options import RunOptions
-from conform.runs.resume import explain_interrupt, folder_at, lock, start_or_resume
+from conform.runs.resume import (
+    explain_interrupt,
+    folder_at,
+    is_finished,
+    lock,
+    start_or_resume,
+)
 from conform.runs.run_context import RunContext
 from conform.runs.run_json import describe_run, file_digests
 from conform.runs.select import (
@@ -110,6 +116,8 @@ def run_target(
         about = replace(about, folder=folder_noted(prepared.target, folder.place))
         check_apart(prepared.target, folder.place)
         with lock(folder):
+            if options.keep_finished and is_finished(folder, about):
+                return read_finished(folder)
             about = start_or_resume(folder, about, say, options.go_on)
             with explain_interrupt(folder, about, say):
                 questions = _RunQuestions(part, asked_again, followed, crosschecks)

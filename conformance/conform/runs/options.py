@@ -22,7 +22,8 @@ class RunOptions:
     values that are given of the target's; `set_models`: makes models of sets of overlay entries
     (None: steps that several entries explain are not looked into); `without_remembered`: put no
     question that failed in earlier runs and that the suite does not have; `crosschecks`: the most
-    places that are tried of each cross-check of the target."""
+    places that are tried of each cross-check of the target; `keep_finished`: judge nothing again if
+    the folder holds the same run, finished."""
 
     target: str
     _: KW_ONLY
@@ -45,3 +46,4 @@ class RunOptions:
     without_remembered: bool = False
     set_models: SetModels | None = None
     crosschecks: int = 0
+    keep_finished: bool = False

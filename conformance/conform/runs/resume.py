@@ -84,8 +84,7 @@ def start_or_resume(
     on and that something else than now was asked of."""
     if folder.has("run.json"):
         before, ended = folder.read_run(), folder.has("summary.json")
-        then, now = before.json(), about.json()
-        changed = [words for name, words in _SAME.items() if then.get(name) != now.get(name)]
+        changed = _list_changed(before, about)
         done = len(folder.buckets_done())
         unknown = about.sources is None and done > 0
         since = f"the {' and the '.join(changed)} changed since the run in {folder.place} started"
@@ -108,6 +107,19 @@ def start_or_resume(
         _clear(folder)
     folder.write_run(about)
     return about
+
+
+def is_finished(folder: RunFolder, about: RunDescription) -> bool:
+    """Whether a folder holds the run that `about` describes, to its end."""
+    if not (folder.has("run.json") and folder.has("summary.json")) or about.sources is None:
+        return False
+    return not _list_changed(folder.read_run(), about)
+
+
+def _list_changed(before: RunDescription, about: RunDescription) -> list[str]:
+    """What differs between two runs of which one cannot go on with the other, in words."""
+    then, now = before.json(), about.json()
+    return [words for name, words in _SAME.items() if then.get(name) != now.get(name)]
 
 
 def _tell_resumed(folder: RunFolder, say: Callable[[str], None]) -> None:

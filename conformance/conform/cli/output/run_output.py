@@ -458,6 +458,11 @@ def _next(finished: Finished) -> str:
     return f"next: {LOOKS_FOR_QUESTIONS} for {plural(unsought, 'obligation')}; then repeat this run"
 
 
+def tell_verdict(finished: Finished) -> str:
+    """The verdict of a run in one line."""
+    return one_line(_last_line(finished, list_unwritten(finished)))
+
+
 def _last_line(finished: Finished, missing: Sequence[str]) -> str:
     counted = finished.summary
     reasons, extent = texts(counted["reasons"]), read_extent(counted)

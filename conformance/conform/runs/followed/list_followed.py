@@ -32,7 +32,7 @@ ASKED_MAX = 20_000
 
 def list_followed(run: ResolvedRun, welcome: Welcome, options: RunOptions) -> FollowedQuestions:
     """What goes on in a run; nothing if the target shows all, if the model is of other rules, or if
-    the caller leaves vectors out."""
+    the caller leaves vectors out. A question of another variant goes on in the runs of that."""
     manifest = run.suite.manifest
     if options.limit or options.wanted != ALL:
         return NOTHING_FOLLOWED
@@ -45,7 +45,8 @@ def list_followed(run: ResolvedRun, welcome: Welcome, options: RunOptions) -> Fo
         for item in run.suite.items(bucket):
             if manifest.vectors <= ASKED_MAX:
                 asked.add(item.id)
-            if offered.issuperset(item.needs.split()):
+            of_variant = orjson.loads(item.question)["variant"] == manifest.variant
+            if of_variant and offered.issuperset(item.needs.split()):
                 possible += 1
                 found[item.id] = replace(item, answer=b"", ways=b"{}")
         found = dict(sorted(found.items(), key=_order)[:CANDIDATES_MAX])

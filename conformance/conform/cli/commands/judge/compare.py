@@ -10,25 +10,36 @@ from pathlib import Path
 
 from charter.formats.canonical import Json
 from conform.cli.output.run_output import near
+from conform.cli.releases.show_matrix import read_notes, show_matrix
 from conform.console.errors import BadRun
 from conform.console.terminal import columns, number, out, out_json, plural, shorten
 from conform.judging.relabel import key
 from conform.judging.written_values import show
 from conform.reports.findings import findings
-from conform.reports.matrix import reading
+from conform.reports.matrix import Reading, reading
+from conform.reports.release_matrix import arrange_releases, is_of_releases
+from conform.reports.releases import comparisons
 from conform.reports.runs import open_runs
 from conform.reports.target_matrix import CellKind, TargetMatrix, compare_targets
 from conform.runs.compare import Comparison, RunDifference, compare, kinds_told
+from conform.runs.releases.releases_folder import NamedRuns, find_runs
+from conform.runs.reproduce.written import read_written
 from conform.storage.bucket_store import RunFolder
 
 EXAMPLES = """examples:
   conform compare build/runs/A build/runs/B
   conform compare build/runs/A build/runs/B build/runs/C
+  conform compare build/runs/kafka-controller-releases
   conform compare build/runs/* --json
 
 Shows the runs by their findings: present, with the smallest vector; absent, since a vector that
 shows it elsewhere conforms there; not asked; not shown, since the target hides the variables; not
 applicable. Then it compares each run with the one before it, question by question.
+
+Three or more releases of one target, or the folder of `conform run --releases`, are a table of
+findings by releases: ● present, ○ absent, – not applicable, ? no vector, × not judged. Each
+difference between releases that follow each other is mended, broken or changed, with its cause
+from docs/findings/steps/TARGET.toml (`conform help finding`), or "not known".
 
 Exit code 0: all behaved alike on all common questions; 1: they did not; 3: a run is not to be
 trusted, or a common question was not judged, or one run does not show a variable, and its
@@ -48,9 +59,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    places: list[str] = arguments.runs
+    named = find_runs(arguments.runs)
+    places = named.runs
     if len(places) < 2:
-        raise BadRun(f"{places[0]} is compared with nothing; name two runs, or more")
+        there = places[0] if places else f"what lies in {arguments.runs[0]}"
+        raise BadRun(f"{there} is compared with nothing; name two runs, or more")
+    _check_components(places)
+    if (code_of_matrix := _run_matrix(named, as_json=arguments.json)) is not None:
+        return code_of_matrix
     found, refused = _compare_pairs(places)
     targets = _compare_targets(places)
     code = _exit_code(found, refused)
@@ -69,6 +85,30 @@ def run(arguments: argparse.Namespace) -> int:
     return code
 
 
+def _run_matrix(named: NamedRuns, *, as_json: bool) -> int | None:
+    """Show the releases of one target by findings, and how those that follow each other differ;
+    returns the exit code. None for other runs, and for fewer than three."""
+    read = _read_runs(named.runs) if len(named.runs) + len(named.lost) > 2 else None
+    if read is None:
+        return None
+    notes = read_notes(read[0].run.about.target, named.lost)
+    targets = compare_targets(read)
+    if not is_of_releases(targets, notes):
+        return None
+    compared = comparisons(read)
+    matrix = arrange_releases(targets, compared, notes)
+    whole = not any(one.refused or one.left_out for one in compared) and not matrix.lost
+    code = 1 if any(one.differing for one in compared) else 0 if whole else 3
+    if as_json:
+        out_json({**targets.json(), **matrix.json(), "exit": code})
+        return code
+    show_matrix(matrix)
+    for one in compared:
+        if one.refused:
+            out(f"{one.left.head} and {one.right.head}: {one.refused}")
+    return code
+
+
 def _describe_all(
     found: Sequence[Comparison], refused: Sequence[str], code: int
 ) -> dict[str, Json]:
@@ -78,8 +118,7 @@ def _describe_all(
 
 def _compare_pairs(places: Sequence[str]) -> tuple[list[Comparison], list[str]]:
     """Each run compared with the one before it, and why some could not be. Raises `BadRun` for two
-    runs that cannot be compared, and for runs of several components."""
-    _check_components(places)
+    runs that cannot be compared."""
     found, refused = list[Comparison](), list[str]()
     for left, right in pairwise(places):
         try:
@@ -113,12 +152,20 @@ def _exit_code(found: Sequence[Comparison], refused: Sequence[str]) -> int:
 def _compare_targets(places: Sequence[str]) -> TargetMatrix | None:
     """The runs by their findings; None if one lies at a URI, or is not to be trusted. Raises
     `BadRun`."""
+    read = _read_runs(places)
+    return compare_targets(read) if read else None
+
+
+def _read_runs(places: Sequence[str]) -> list[Reading] | None:
+    """The runs with their findings; None if one lies at a URI, or is not to be trusted. Raises
+    `BadRun`."""
     if any("://" in place for place in places):
         return None
     opened = open_runs([Path(place) for place in places], None)
     if not all(run.trusted for run in opened):
         return None
-    return compare_targets([reading(run, findings(run)) for run in opened])
+    written = read_written()
+    return [reading(run, findings(run, written.get(run.about.target, {}))) for run in opened]
 
 
 def _show_targets(targets: TargetMatrix) -> None:

@@ -19,6 +19,7 @@ from conform.cli.output.walk_options import (
     add_without_remembered,
     read_walks,
 )
+from conform.cli.releases.run_all import run_all
 from conform.cli.set_options import add_set, read_set
 from conform.console.errors import CannotPrepare, ConformError
 from conform.console.extras import need
@@ -44,6 +45,7 @@ EXAMPLES = """examples:
   conform run --target redis-server --set url=redis://127.0.0.1:7001/0
   conform run --target ./adapter --exhaustive tiny
   conform run --target ./adapter --in-system
+  conform run --target kafka-controller --releases 3.9..4.1
   conform run --target ./adapter --master spark://HOST:7077 --out s3://BUCKET/runs/one
 
 Warns if the suite is older than the charter of the project, and its last line says so; the exit
@@ -73,6 +75,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--target", required=True, help="id or folder; `conform targets` lists them"
     )
     parser.add_argument("--release", default="", help="release of the target (default: its own)")
+    parser.add_argument("--releases", default="", metavar="RANGE", help="judge each of these, such"
+                        " as 3.3.. or 3.9..4.1 or 3.9.2,4.0.0, into one folder")  # fmt: skip
     add_set(parser)
     parser.add_argument(
         "--suite", default="", help="folder, or digest of a recent suite (of three)"
@@ -178,13 +182,30 @@ def _baseline(arguments: argparse.Namespace) -> Baseline:
 def _run(arguments: argparse.Namespace) -> int:
     if arguments.engine == "spark":
         need("pyspark", "--engine spark", "use --engine inline")
+    for warning in overlay_warnings(target(arguments.target)):
+        say(warning)
+    if arguments.releases:
+        return run_all(_read_options(arguments, "", ""), arguments.releases, as_json=arguments.json)
     suite = _find_suite(arguments)
     older = older_than_charter(arguments.target, arguments.release, suite)
     if older.told:
         say(older.told)
-    for warning in overlay_warnings(target(arguments.target)):
-        say(warning)
-    options = RunOptions(
+    finished = run_target(_read_options(arguments, suite, older.by), say, releases_of)
+    if arguments.in_system:
+        _search_systems(finished.folder)
+    if arguments.junit:
+        from conform.reports.junit import junit_of_run, write_junit  # slow to import
+
+        write_junit(arguments.junit, junit_of_run(Path(finished.folder.place)))
+    if arguments.json:
+        out_json(finished.json())
+    else:
+        show(finished)
+    return finished.exit_code
+
+
+def _read_options(arguments: argparse.Namespace, suite: str, older: str) -> RunOptions:
+    return RunOptions(
         target=arguments.target,
         release=arguments.release,
         suite=suite,
@@ -197,7 +218,7 @@ def _run(arguments: argparse.Namespace) -> int:
         update_baseline=arguments.update_baseline,
         shrink=not arguments.no_shrink,
         go_on=arguments.go_on,
-        older=older.by,
+        older=older,
         wanted=SuiteFilter(arguments.branch, arguments.last_failed, arguments.first),
         command=("conform", *arguments.given),
         walks=read_walks(arguments),
@@ -206,18 +227,6 @@ def _run(arguments: argparse.Namespace) -> int:
         set_models=SetsOfEntries(target(arguments.target)),
         crosschecks=arguments.crosschecks,
     )
-    finished = run_target(options, say, releases_of)
-    if arguments.in_system:
-        _search_systems(finished.folder)
-    if arguments.junit:
-        from conform.reports.junit import junit_of_run, write_junit  # slow to import
-
-        write_junit(arguments.junit, junit_of_run(Path(finished.folder.place)))
-    if arguments.json:
-        out_json(finished.json())
-    else:
-        show(finished)
-    return finished.exit_code
 
 
 def _find_suite(arguments: argparse.Namespace) -> str:

@@ -1,0 +1,1 @@
+"""Groups what the commands say of several releases of a target."""

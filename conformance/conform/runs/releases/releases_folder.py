@@ -1,0 +1,90 @@
+"""Reads and writes releases.json: which releases of a target lie as runs in a folder, and which of
+them could not be judged."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from charter.formats.canonical import Json
+from charter.formats.reading import mapping, texts
+from conform.console.errors import BadRun
+from conform.storage.bucket_store import RunFolder
+
+NAME = "releases.json"
+FORMAT = 1
+
+
+@dataclass(frozen=True, slots=True)
+class JudgedReleases:
+    """The releases of a target whose runs lie in one folder, each in a folder of its name, in the
+    order of its adapter.toml. `lost` says why a release could not be judged."""
+
+    target: str
+    title: str
+    releases: tuple[str, ...]
+    lost: Mapping[str, str] = field(default_factory=dict)
+
+    def json(self) -> dict[str, Json]:
+        return {
+            "format": FORMAT, "target": self.target, "title": self.title,
+            "releases": [*self.releases], "lost": {**self.lost},
+        }  # fmt: skip
+
+
+def write_releases(folder: Path, judged: JudgedReleases) -> None:
+    """Write the releases.json of a folder. Raises `CannotWrite`."""
+    RunFolder(str(folder.resolve())).write_json(NAME, judged.json())
+
+
+def read_releases(folder: Path) -> JudgedReleases | None:
+    """What the releases.json of a folder says; None without one. Raises `BadRun`."""
+    store = RunFolder(str(folder.resolve()))
+    if not folder.is_dir() or not store.has(NAME):
+        return None
+    held = store.read_json(NAME)
+    if held.get("format") != FORMAT:
+        raise BadRun(f"{folder / NAME} has the format {held.get('format')!r}, this program reads"
+                     f" {FORMAT}")  # fmt: skip
+    lost = {name: str(why) for name, why in mapping(held.get("lost")).items()}
+    return JudgedReleases(
+        str(held.get("target", "")), str(held.get("title", "")), texts(held.get("releases")), lost
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class NamedRuns:
+    """The folders of runs that a command names, itself or by a folder of releases; `lost` are the
+    releases without a run, each with the reason."""
+
+    runs: tuple[str, ...]
+    lost: Mapping[str, str] = field(default_factory=dict)
+
+
+def find_runs(places: Sequence[str]) -> NamedRuns:
+    """The runs in folders, each of which is that of a run or of releases. Raises `BadRun`."""
+    lost: dict[str, str] = {}
+    return NamedRuns(tuple(_find(places, lost)), lost)
+
+
+def _find(places: Sequence[str], lost: dict[str, str]) -> Iterator[str]:
+    for place in places:
+        judged = None if "://" in place else read_releases(Path(place))
+        if judged is None:
+            yield place
+            continue
+        for release in judged.releases:
+            if (why := judged.lost.get(release)) or (why := _doubt(Path(place) / release)):
+                lost[release] = why
+            else:
+                yield str(Path(place) / release)
+
+
+def _doubt(run: Path) -> str:
+    """Why a run is no column of a table; "" if it is one."""
+    store = RunFolder(str(run.resolve()))
+    if not store.has("summary.json"):
+        return "its run has not come to its end; repeat the command that judges it"
+    trusted = store.read_json("summary.json").get("trusted") is True
+    return "" if trusted else f"the run in {run} is not to be trusted"

@@ -1,0 +1,142 @@
+"""Findings by releases: the table of `conform compare`, the heat map of the report, and the
+differences between releases that follow each other, with what people wrote about them."""
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+NOTES = """
+[[step]]
+from = "1.0"
+to = "1.1"
+finding = "{finding}"
+direction = "{direction}"
+cause = "the lease was rewritten"
+key = "SHOP-7"
+"""
+
+
+@pytest.fixture
+def judged(judge):
+    """The folder of all releases: 1.1 keeps a leader, and 2.1 could not be prepared."""
+    judge("1.0..")
+    return "all"
+
+
+@pytest.fixture
+def found(judged, conform):
+    """What `conform compare` prints about it."""
+    code, out, _ = conform("compare", judged, "--json")
+    assert code == 1
+    return json.loads(out)
+
+
+@pytest.fixture
+def note(tmp_path):
+    """Writes about a step between two releases."""
+
+    def write(finding, direction):
+        folder = tmp_path / "findings" / "steps"
+        folder.mkdir(parents=True, exist_ok=True)
+        (tmp_path / "charter.toml").write_text('findings = "findings"\n', encoding="utf-8")
+        text = NOTES.format(finding=finding, direction=direction)
+        (folder / "shop.toml").write_text(text, encoding="utf-8")
+
+    return write
+
+
+def test_a_finding_breaks_and_is_mended_when_one_release_shows_it(found):
+    kinds = [cell["is"] for cell in found["findings"][0]["cells"]]
+    assert kinds == ["absent", "present", "absent"]
+    steps = [(one["from"], one["to"], one["direction"], one["cause"]) for one in found["steps"]]
+    assert ("1.0", "1.1", "broken", "not known") in steps
+    assert ("1.1", "2.0", "mended", "not known") in steps
+    assert "The jars of 2.1 do not fit" in found["lost"]["2.1"]
+
+
+def test_an_absent_cell_names_the_vector_that_conforms_when_releases_are_compared(found, conform):
+    absent, present, _ = found["findings"][0]["cells"]
+    assert conform("replay", present["vector"], "--run", "all/1.1")[0] == 1
+    assert conform("replay", absent["vector"], "--run", "all/1.0")[0] == 0
+
+
+def test_releases_are_columns_and_the_gravest_is_in_words_when_they_are_compared(judged, conform):
+    _, out, _ = conform("compare", judged)
+    head, first = out.splitlines()[:2]
+    assert head.split() == ["finding", "1.0", "1.1", "2.0", "2.1"]
+    assert first.split()[1:] == ["○", "●", "○", "×"]
+    assert "the gravest: " in out
+    assert "present in 1.1" in out
+    assert "1.0 to 1.1:\n  broken" in out
+
+
+def test_a_difference_has_the_cause_that_a_person_wrote(found, note, conform, judged):
+    name = found["findings"][0]["id"]
+    note(name, "broken")
+    again = json.loads(conform("compare", judged, "--json")[1])
+    (step,) = [one for one in again["steps"] if one["to"] == "1.1" and one["finding"] == name]
+    assert (step["cause"], step["key"]) == ("the lease was rewritten", "SHOP-7")
+    assert again["stale_steps"] == []
+
+
+def test_a_note_is_stale_when_the_releases_do_not_differ_so(found, note, conform, judged):
+    note(found["findings"][0]["id"], "mended")
+    (stale,) = json.loads(conform("compare", judged, "--json")[1])["stale_steps"]
+    assert stale["direction"] == "mended"
+    assert "stale: 1.0 to 1.1 does not show" in conform("compare", judged)[1]
+
+
+@pytest.mark.parametrize(
+    ("direction", "says"),
+    [("worse", "'direction' is 'worse', and not one of"), ("", "'direction' of a [[step]] is")],
+)
+def test_a_note_is_refused_when_it_is_wrong(direction, says, note, conform, judged):
+    note("x", direction)
+    code, _, err = conform("compare", judged)
+    assert code == 2
+    assert says in err
+
+
+def test_the_heat_map_is_a_table_with_words_in_each_cell_and_links_that_lead_somewhere(
+    judged, conform, tmp_path
+):
+    assert conform("report", judged, "--out", "report")[0] == 0
+    page = (tmp_path / "report" / "index.html").read_text(encoding="utf-8")
+    table = re.search(r'<table class="heatmap">.*?</table>', page, re.DOTALL)[0]
+    assert re.findall(r'<th scope="col" class="release">(?:<a [^>]*>)?([0-9.]+)', table) == [
+        "1.0", "1.1", "2.0", "2.1",
+    ]  # fmt: skip
+    cells = re.findall(r'<td class="heat (\S+)">(.*?)</td>', table, re.DOTALL)
+    words = [re.sub(r"<[^>]*>", "", text) for _, text in cells[:4]]
+    assert words == ["○absent in 1.0", "●present in 1.1", "○absent in 2.0", "×2.1 was not judged"]
+    links = re.findall(r'href="([^"#]+)', table)
+    assert len(links) >= 4
+    for link in links:
+        assert (tmp_path / "report" / link).is_file(), link
+    text = (tmp_path / "report" / "releases.md").read_text(encoding="utf-8")
+    assert "| finding | 1.0 | 1.1 | 2.0 | 2.1 |" in text
+
+
+def test_a_run_that_did_not_end_costs_its_own_column_when_releases_are_compared(judged, conform):
+    Path(judged, "2.0", "summary.json").unlink()
+    code, out, _ = conform("compare", judged)
+    assert code == 1
+    assert "2.0 was not judged: its run has not come to its end" in out
+
+
+def test_releases_that_are_not_listed_are_found_when_a_target_says_where(shop, conform):
+    code, out, _ = conform("targets", "--newer")
+    assert code == 1
+    assert "does not list: 1.2, 2.2" in out
+
+
+def test_one_sentence_says_it_when_the_registry_cannot_be_reached(shop, conform):
+    said = 'import json, sys; print(json.dumps({"error": "The registry cannot be reached."}))'
+    (shop / "list.py").write_text(f"{said}; sys.exit(2)", encoding="utf-8")
+    code, _, err = conform("targets", "--newer")
+    assert code == 2
+    assert err == (
+        "conform: the releases of shop could not be listed: The registry cannot be reached.\n"
+    )

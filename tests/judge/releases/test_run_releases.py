@@ -1,0 +1,107 @@
+"""`conform run --releases`: a run for each release of a target in one folder, also if one cannot be
+prepared, and if the command is repeated."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from tests.support.judging import environment as python_environment
+
+
+def test_each_release_has_a_run_in_one_folder_when_a_range_is_given(judge):
+    _, out, _ = judge("1.0..2.0")
+    for release in ("1.0", "1.1", "2.0"):
+        assert json.loads(Path("all", release, "run.json").read_text())["release"] == release
+        assert f"\n{release}: " in f"\n{out}"
+    assert "see: conform compare all" in out
+
+
+def test_a_release_that_cannot_be_prepared_costs_only_its_own_column(judge, conform):
+    code, out, _ = judge("2.0..")
+    assert code == 3
+    assert "2.1 was not judged: shop could not be prepared: The jars of 2.1 do not fit" in out
+    assert Path("all", "2.0", "summary.json").exists()
+    code, _, err = judge("2.1", place="lost")
+    assert code == 2
+    assert "no release of shop could be judged" in err
+
+
+def test_finished_releases_are_not_judged_again_when_the_command_is_repeated(judge):
+    judge("1.0..2.0")
+    first = {one: Path("all", one, "summary.json").stat().st_mtime_ns for one in ("1.0", "1.1")}
+    Path("all", "1.1", "summary.json").unlink()  # as if it was killed there
+    again, _, _ = judge("1.0..2.0")
+    after = {one: Path("all", one, "summary.json").stat().st_mtime_ns for one in ("1.0", "1.1")}
+    assert again == 1
+    assert after["1.0"] == first["1.0"]
+    assert after["1.1"] != first["1.1"]
+
+
+def test_a_finished_release_is_judged_again_when_its_adapter_changed(judge, shop):
+    judge("1.0,2.0")
+    before = Path("all", "1.0", "summary.json").stat().st_mtime_ns
+    text = (shop / "adapter.py").read_text(encoding="utf-8")
+    (shop / "adapter.py").write_text(f"{text}\n# changed\n", encoding="utf-8")
+    judge("1.0,2.0")
+    assert Path("all", "1.0", "summary.json").stat().st_mtime_ns != before
+
+
+def test_a_second_command_is_refused_when_one_judges_into_the_folder(judge, conform, tmp_path):
+    from conform.storage.lease import Lease
+
+    judge("1.0")
+    lease = Lease(tmp_path / "all" / ".lock")
+    assert lease.take()
+    code, _, err = judge("1.0")
+    lease.close()
+    assert code == 2
+    assert "another command judges releases into" in err
+
+
+def test_two_commands_at_once_judge_all_when_they_share_a_cache(shop):
+    started = [
+        subprocess.Popen(
+            [sys.executable, "-m", "conform.cli.main", "run", "--target", str(shop), "--releases",
+             "1.0,2.0", "--engine", "inline", "--out", place],
+            env={**os.environ, **python_environment()}, stdout=subprocess.DEVNULL,
+        )
+        for place in ("one", "two")
+    ]  # fmt: skip
+    assert [one.wait() for one in started] == [1, 1]  # an entry of the overlay is stale
+    verdicts = [
+        json.loads(Path(place, release, "summary.json").read_text())["verdicts"]
+        for place in ("one", "two")
+        for release in ("1.0", "2.0")
+    ]
+    assert verdicts[:2] == verdicts[2:]
+    prepared = next(Path("cache").rglob("prepared")).read_text(encoding="utf-8").split()
+    assert sorted(prepared) == ["1.0", "1.0", "2.0", "2.0"]
+
+
+def test_a_folder_that_holds_something_else_is_left_alone_when_releases_are_judged(judge):
+    Path("all").mkdir()
+    Path("all", "mine.txt").write_text("mine", encoding="utf-8")
+    code, _, err = judge("1.0")
+    assert code == 2
+    assert "holds something else" in err
+
+
+@pytest.mark.parametrize(
+    ("wanted", "says"),
+    [("3.0..", "'3.0..' names no release; there are 1.0, 1.1, 2.0, 2.1"),
+     ("1.9", "'1.9' names no release; did you mean 1.1")],
+)  # fmt: skip
+def test_a_range_is_refused_when_it_names_no_release(judge, wanted, says):
+    code, _, err = judge(wanted)
+    assert code == 2
+    assert says in err
+
+
+def test_options_for_one_release_are_refused_when_there_are_several(judge):
+    for option in (("--release", "1.0"), ("--junit", "x.xml"), ("--in-system",)):
+        code, _, err = judge("1.0..", *option)
+        assert code == 2
+        assert "is for one release; leave out --releases" in err
