@@ -6,6 +6,7 @@ import pytest
 from tests.support.toy.vectors import vector, write_toy_vectors
 
 from conform.cli.output.run_output import show
+from conform.reports.build_site import write as write_report
 from conform.reports.junit import junit_of_run
 from conform.runs.execute import run_target
 from conform.runs.options import RunOptions
@@ -75,7 +76,7 @@ def test_cross_checks_hold_when_a_target_is_faithful(judge, capsys):
     assert f"holds {checks['failover']['holds']}, fails 0, expected otherwise {otherwise}" in said
 
 
-def test_an_inserted_operation_shows_what_the_charter_leaves_open(judge, conform):
+def test_an_inserted_operation_shows_what_the_charter_leaves_open(judge, conform, tmp_path):
     assert judge("other_choice", "alone", crosschecks=0).exit_code == 0
     finished = judge("other_choice")
     assert finished.exit_code == 1
@@ -88,6 +89,8 @@ def test_an_inserted_operation_shows_what_the_charter_leaves_open(judge, conform
     assert code == 1
     assert "cross-check failover: another keeper takes over" in said
     assert "cross-check failover" in junit_of_run(Path(run))
+    index = write_report([Path(run)], tmp_path / "site").index
+    assert "cross-check failover" in index.read_text(encoding="utf-8")
 
 
 def test_an_appended_sequence_must_end_as_the_charter_says(judge):

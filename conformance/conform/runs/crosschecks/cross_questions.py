@@ -25,7 +25,8 @@ from conform.runs.crosschecks.inserted_calls import NOWHERE, InsertedPlace, are_
 from conform.suites.importing import needs
 
 Question = Mapping[str, Json]
-_AT = "@"
+_AT, _NULL = "@", "null"
+"""What begins a path in an argument of `append`, and what is written for null."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,7 +150,7 @@ def _fill_places(
     filled = dict[str, Json]()
     for name, value in args.items():
         if not isinstance(value, str) or not value.startswith(_AT):
-            filled[name] = value
+            filled[name] = None if value == _NULL else value
             continue
         path = value.removeprefix(_AT)
         there = {value_at(one, path) is not None for one in seen}
