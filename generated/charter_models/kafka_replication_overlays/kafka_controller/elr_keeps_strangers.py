@@ -3,9 +3,9 @@
 # ruff: noqa: C420, PLR0913, PLR0915, PLR0917, RUF100
 """The entry elr_keeps_strangers of the overlay kafka_controller.
 
-suspected_defect, releases from 4.0.0 on (S1 Eligible Leader Replicas (ELR)), because: A
-broker that holds no replica is listed as eligible leader: a reassignment from {b1, b2} to
-{b1} leaves ELR {b2}.
+suspected_defect, releases from 4.0.0 on (S1 Eligible Leader Replicas (ELR), CODE
+PartitionChangeBuilder), because: A broker that holds no replica is listed as eligible leader:
+a reassignment from {b1, b2} to {b1} leaves ELR {b2}.
 
 What differs from the plain model.
 """

@@ -308,7 +308,7 @@ def without_epoch(
     isr: frozenset[Broker],
     isr_epochs: Map[Broker, BrokerEpoch | None],
 ) -> frozenset[Broker]:
-    """overlay.charter:709  KIP 903"""
+    """overlay.charter:713  KIP 903"""
     return frozenset()
 
 
@@ -342,7 +342,7 @@ def replaced_touched(p: Partition, gone: Broker, suspect: frozenset[Broker]) -> 
 def touched(p: Partition, gone: Broker, suspect: frozenset[Broker]) -> bool:
     """Also called `partitionsWithBrokerInIsr`.
 
-    overlay.charter:523
+    overlay.charter:525
     """
     return (
         replaced_touched(p, gone, suspect)
@@ -414,7 +414,7 @@ def replaced_with_reassignment_2(
 ) -> Partition:
     """Also called `PartitionReassignmentReplicas`.
 
-    overlay.charter:461
+    overlay.charter:463
     """
     return replace(
         replaced_with_reassignment(p, target, leaving),
@@ -431,7 +431,7 @@ def with_reassignment(
 ) -> Partition:
     """Also called `PartitionReassignmentReplicas`.
 
-    overlay.charter:475
+    overlay.charter:477
     """
     return replace(
         replaced_with_reassignment_2(p, target, leaving),
@@ -445,7 +445,7 @@ def with_reassignment(
 
 
 def leaving_replicas(p: Partition, target: tuple[Broker, ...]) -> frozenset[Broker]:
-    """overlay.charter:459"""
+    """overlay.charter:461"""
     return frozenset(p.replicas) - frozenset(target)
 
 
@@ -567,7 +567,7 @@ def preferred_after(p: Partition, able: frozenset[Broker], config: Config) -> fr
 
 
 def may_note_nobody(slot: Partition | None, config: Config) -> bool:
-    """overlay.charter:420"""
+    """overlay.charter:422"""
     return (
         config.elr
         and slot is not None
@@ -577,14 +577,14 @@ def may_note_nobody(slot: Partition | None, config: Config) -> bool:
 
 
 def with_next_epoch(slot: Partition | None) -> Partition | None:
-    """overlay.charter:426"""
+    """overlay.charter:428"""
     if slot is None:
         return None
     return replace(slot, partition_epoch=bump(slot.partition_epoch))
 
 
 def cleared_after(last_: Partition | None, now: Partition | None) -> Partition | None:
-    """overlay.charter:541  JIRA KAFKA-19383"""
+    """overlay.charter:543  JIRA KAFKA-19383"""
     if last_ is None:
         return now
     if now is None:
@@ -706,7 +706,7 @@ class Changed(Controller):
         if allowed:
             return allowed
 
-        # register/again  overlay.charter:498
+        # register/again  overlay.charter:500
         after = replace(
             self,
             below_shutdown_offset=below_after_registering(broker, self.below_shutdown_offset),
@@ -1138,15 +1138,15 @@ class Changed(Controller):
         return self._cancel_reassignment_reverted(topic, p, able, original, isr)
 
     def set_min_isr(self, minimum: int) -> list[Outcome[Controller, Reply]]:
-        # set_min_isr/same  overlay.charter:442
+        # set_min_isr/same  overlay.charter:444
         if minimum == self.config.min_insync_replicas:  # unchanged
             return self._set_min_isr_same()
 
-        # set_min_isr/changed  overlay.charter:432
+        # set_min_isr/changed  overlay.charter:434
         return self._set_min_isr_changed(minimum)
 
     def _set_min_isr_same(self) -> list[Outcome[Controller, Reply]]:
-        """set_min_isr/same  overlay.charter:442"""
+        """set_min_isr/same  overlay.charter:444"""
         allowed: list[Outcome[Controller, Reply]] = []
         for noted in each({
             topic: (False, True)
@@ -1177,7 +1177,7 @@ class Changed(Controller):
         return allowed
 
     def _set_min_isr_changed(self, minimum: int) -> list[Outcome[Controller, Reply]]:
-        """set_min_isr/changed  overlay.charter:432"""
+        """set_min_isr/changed  overlay.charter:434"""
         allowed: list[Outcome[Controller, Reply]] = []
         for noted in each({
             topic: (False, True)
@@ -1228,7 +1228,7 @@ class Changed(Controller):
     ) -> list[Outcome[Controller, Map[Topic, Partition | None]]]:
         """controller/set_min_isr_image_of_partition"""
 
-        # set_min_isr_image_of_partition/shown  overlay.charter:551
+        # set_min_isr_image_of_partition/shown  overlay.charter:553
         return [Outcome(
             "set_min_isr_image_of_partition/shown",
             Map({t: cleared_after(last_image[t], self.partition[t]) for t in self.world.topics})

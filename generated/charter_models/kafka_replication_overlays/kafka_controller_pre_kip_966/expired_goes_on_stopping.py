@@ -3,8 +3,9 @@
 # ruff: noqa: C420, PLR0913, PLR0915, PLR0917, RUF100
 """The entry expired_goes_on_stopping of the overlay kafka_controller in the variant pre_kip_966.
 
-suspected_defect, releases up to 3.6.2 (MODEL §8.1), because: A broker in controlled shutdown
-whose session expires stays fenced whatever it asks for, and is told that it is not.
+suspected_defect, releases up to 3.6.2 (MODEL §8.1, CODE BrokerHeartbeatManager), because: A
+broker in controlled shutdown whose session expires stays fenced whatever it asks for, and is
+told that it is not.
 
 What differs from the plain model.
 """
@@ -142,7 +143,7 @@ class Changed(Controller):
 
         others = active(self.world, self.registration) - {broker}
 
-        # heartbeat/shuts_down  overlay.charter:603
+        # heartbeat/shuts_down  overlay.charter:607
         if (
             not leads  # idle
             # all_know
@@ -150,7 +151,7 @@ class Changed(Controller):
         ):
             allowed += self._heartbeat_shuts_down(broker, caught_up, below, fenced_now)
 
-        # heartbeat/waits_unsure  overlay.charter:612
+        # heartbeat/waits_unsure  overlay.charter:616
         if (
             now.shutting_down  # stopping
             and self.below_shutdown_offset[broker] is None  # unsure
@@ -174,7 +175,7 @@ class Changed(Controller):
         if allowed:
             return allowed
 
-        # heartbeat/waits  overlay.charter:618
+        # heartbeat/waits  overlay.charter:622
         after = replace(self, below_shutdown_offset=below, expired=self.expired - {broker})
         return [Outcome(
             "heartbeat/waits",
@@ -189,7 +190,7 @@ class Changed(Controller):
         below: Map[Broker, frozenset[Broker] | None],
         fenced_now: Map[Broker, Registration | None],
     ) -> list[Outcome[Controller, Reply]]:
-        """heartbeat/shuts_down  overlay.charter:603"""
+        """heartbeat/shuts_down  overlay.charter:607"""
         allowed: list[Outcome[Controller, Reply]] = []
         for leader in each_or_none(new_leaders(
             self.world, broker, frozenset(), self.partition, fenced_now, self.config

@@ -117,7 +117,7 @@ def electable(
 ) -> frozenset[Broker]:
     """Also called `electAnyLeader`.
 
-    overlay.charter:668  JIRA KAFKA-12670
+    overlay.charter:672  JIRA KAFKA-12670
     """
     return replaced_electable(p, replicas, isr, suspect, able, config) & isr
 
@@ -201,7 +201,7 @@ def without_epoch(
     isr: frozenset[Broker],
     isr_epochs: Map[Broker, BrokerEpoch | None],
 ) -> frozenset[Broker]:
-    """overlay.charter:720  KIP 903"""
+    """overlay.charter:724  KIP 903"""
     return frozenset()
 
 
@@ -223,7 +223,7 @@ def leaders_after(
 ) -> frozenset[Broker]:
     """Once its partition changes for another reason, an active broker leads.
 
-    overlay.charter:579
+    overlay.charter:581
     """
     return replaced_leaders_after(
         replace(p, leader=None) if p.leader is not None and p.leader not in able else p,
@@ -276,7 +276,7 @@ def without_broker(
 ) -> Partition | None:
     """One starts, too, where the last member would have left and stays.
 
-    overlay.charter:692  JIRA KAFKA-15021
+    overlay.charter:696  JIRA KAFKA-15021
     """
     if slot is None:
         return None
@@ -313,7 +313,7 @@ def replaced_with_reassignment_2(
 ) -> Partition:
     """Also called `PartitionReassignmentReplicas`.
 
-    overlay.charter:461
+    overlay.charter:463
     """
     return replace(
         replaced_with_reassignment(p, target, leaving),
@@ -330,7 +330,7 @@ def with_reassignment(
 ) -> Partition:
     """Also called `PartitionReassignmentReplicas`.
 
-    overlay.charter:475
+    overlay.charter:477
     """
     return replace(
         replaced_with_reassignment_2(p, target, leaving),
@@ -344,7 +344,7 @@ def with_reassignment(
 
 
 def leaving_replicas(p: Partition, target: tuple[Broker, ...]) -> frozenset[Broker]:
-    """overlay.charter:459"""
+    """overlay.charter:461"""
     return frozenset(p.replicas) - frozenset(target)
 
 
@@ -353,7 +353,7 @@ def below_after_unfencing(
     broker: Broker,
     below_shutdown_offset: Map[Broker, frozenset[Broker] | None],
 ) -> Map[Broker, frozenset[Broker] | None]:
-    """overlay.charter:631"""
+    """overlay.charter:635"""
     return Map({
         b: s - {broker} if (s := below_shutdown_offset[b]) is not None else None
         for b in world.brokers
@@ -507,7 +507,7 @@ class Changed(Controller):
         if allowed:
             return allowed
 
-        # register/again  overlay.charter:570
+        # register/again  overlay.charter:572
         after = replace(
             self,
             below_shutdown_offset=below_after_registering(broker, self.below_shutdown_offset),
@@ -606,7 +606,7 @@ class Changed(Controller):
 
         others = active(self.world, self.registration) - {broker}
 
-        # heartbeat/shuts_down  overlay.charter:603
+        # heartbeat/shuts_down  overlay.charter:607
         if (
             not leads  # idle
             and (
@@ -626,7 +626,7 @@ class Changed(Controller):
         ):
             allowed += self._heartbeat_shuts_down(broker, caught_up, below, fenced_now)
 
-        # heartbeat/waits_unsure  overlay.charter:612
+        # heartbeat/waits_unsure  overlay.charter:616
         if (
             now.shutting_down  # stopping
             and (
@@ -653,7 +653,7 @@ class Changed(Controller):
         if allowed:
             return allowed
 
-        # heartbeat/waits  overlay.charter:618
+        # heartbeat/waits  overlay.charter:622
         after = replace(self, below_shutdown_offset=below, expired=self.expired - {broker})
         return [Outcome(
             "heartbeat/waits",
@@ -668,7 +668,7 @@ class Changed(Controller):
         below: Map[Broker, frozenset[Broker] | None],
         fenced_now: Map[Broker, Registration | None],
     ) -> list[Outcome[Controller, Reply]]:
-        """heartbeat/shuts_down  overlay.charter:603"""
+        """heartbeat/shuts_down  overlay.charter:607"""
         allowed: list[Outcome[Controller, Reply]] = []
         for leader in each_or_none(new_leaders(
             self.world, broker, frozenset(), self.partition, fenced_now, self.config

@@ -152,7 +152,7 @@ class Changed2(Changed):
 
         others = active(self.world, self.registration) - {broker}
 
-        # heartbeat/shuts_down  overlay.charter:603
+        # heartbeat/shuts_down  overlay.charter:607
         if (
             not leads  # idle
             and (
@@ -172,7 +172,7 @@ class Changed2(Changed):
         ):
             allowed += self._heartbeat_shuts_down(broker, caught_up, below, fenced_now)
 
-        # heartbeat/waits_unsure  overlay.charter:612
+        # heartbeat/waits_unsure  overlay.charter:616
         if (
             now.shutting_down  # stopping
             and self.below_shutdown_offset[broker] is None  # unsure
@@ -196,7 +196,7 @@ class Changed2(Changed):
         if allowed:
             return allowed
 
-        # heartbeat/waits  overlay.charter:618
+        # heartbeat/waits  overlay.charter:622
         after = replace(self, below_shutdown_offset=below, expired=self.expired - {broker})
         return [Outcome(
             "heartbeat/waits",

@@ -153,7 +153,7 @@ class Changed5(Changed4):
         if allowed:
             return allowed
 
-        # register/again  overlay.charter:644
+        # register/again  overlay.charter:648
         after = replace(
             self,
             below_shutdown_offset=below_after_registering(broker, self.below_shutdown_offset),

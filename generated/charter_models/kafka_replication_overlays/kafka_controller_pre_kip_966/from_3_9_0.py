@@ -161,7 +161,7 @@ class Changed6(Changed5):
         if allowed:
             return allowed
 
-        # register/again  overlay.charter:498
+        # register/again  overlay.charter:500
         after = replace(
             self,
             below_shutdown_offset=below_after_registering(broker, self.below_shutdown_offset),
