@@ -18,12 +18,12 @@ DOCUMENTATION = "DOC"
 """What a difference on purpose may rest on, too."""
 
 
-def shipped() -> Iterator[n.OverlayEntry]:
+def list_shipped() -> Iterator[n.OverlayEntry]:
     for path in sorted((ROOT / "conformance" / "adapters").glob(f"*/{OVERLAY}")):
         yield from overlay_entries(api.read_sources(path))
 
 
-def was_searched(entry: str) -> bool:
+def has_search(entry: str) -> bool:
     """Whether a finding says when and by which words its public threads were searched."""
     path = ROOT / "docs" / "findings" / f"{entry}.toml"
     if not path.is_file():
@@ -38,13 +38,13 @@ def find_lack(entry: n.OverlayEntry) -> str:
         return f"{entry.name} does not say what shows it"
     cited = {one.source for one in entry.citations}
     known = SOURCES | ({DOCUMENTATION} if entry.verdict == "by_design" else set())
-    if cited & known or was_searched(entry.name):
+    if cited & known or has_search(entry.name):
         return ""
     return f"{entry.name} cites no {', '.join(sorted(SOURCES))}, and no finding says what was found"
 
 
 def test_each_shipped_entry_has_evidence() -> None:
-    entries = [*shipped()]
+    entries = [*list_shipped()]
     assert len(entries) > 20
     assert [lack for lack in map(find_lack, entries) if lack] == []
 

@@ -28,7 +28,7 @@ from conform.suites.importing import item_of
 SUITES = Path(__file__).parents[3] / "generated" / "suites" / "kafka_replication"
 
 
-def told_apart(suite: str, entry: str) -> Iterator[str]:
+def list_apart(suite: str, entry: str) -> Iterator[str]:
     """The vectors that tell an entry from the charter."""
     model, charter = load(entries_of(suite)[entry]), load(manifest_of(suite).models.charter)
     of_images = {*operations(model)} - {*operations(charter)}
@@ -106,4 +106,4 @@ def throws_on_a_way_of(
 
 @pytest.mark.parametrize(("suite", "entry"), EVERY)
 def test_a_vector_tells_the_entry_from_the_charter(suite: str, entry: str) -> None:
-    assert next(told_apart(suite, entry), ""), f"no vector of {suite} meets {entry}: keep one"
+    assert next(list_apart(suite, entry), ""), f"no vector of {suite} meets {entry}: keep one"
