@@ -51,7 +51,7 @@ def test_each_shipped_entry_has_evidence() -> None:
 
 def test_an_entry_without_evidence_is_refused() -> None:
     title = "protocol p\noverlay o of c { entry e known_defect %s { drop branch c.go/off } }"
-    for told, lack in (("", "what shows it"), ('cites DOC "1" because "so"', "cites no CODE"),
+    for cited, lack in (("", "what shows it"), ('cites DOC "1" because "so"', "cites no CODE"),
                        ('cites JIRA "1" because "so"', "")):  # fmt: skip
-        (entry,) = overlay_entries((api.Source("o", title % told),))
+        (entry,) = overlay_entries((api.Source("o", title % cited),))
         assert lack in find_lack(entry) and bool(find_lack(entry)) == bool(lack)

@@ -33,12 +33,12 @@ def list_apart(suite: str, entry: str) -> Iterator[str]:
     model, charter = load(entries_of(suite)[entry]), load(manifest_of(suite).models.charter)
     of_images = {*operations(model)} - {*operations(charter)}
     for name, question in questions_of(suite).items():
-        asked = {str(call["operation"]) for call in own_calls(question)}
-        changes = any(may_differ(model, operation) for operation in asked)
+        names = {str(call["operation"]) for call in own_calls(question)}
+        changes = any(may_differ(model, operation) for operation in names)
         if (
             (changes and answer(suite, model, question) != answer(suite, charter, question))
             or (can_fail(model) and throws(suite, model, question))
-            or any(image_operation(one, "partition") in of_images for one in asked)
+            or any(image_operation(one, "partition") in of_images for one in names)
         ):
             yield name
 

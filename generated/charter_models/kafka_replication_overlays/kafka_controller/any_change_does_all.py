@@ -3,8 +3,8 @@
 # ruff: noqa: C420, PLR0913, PLR0915, PLR0917, RUF100
 """The entry any_change_does_all of the overlay kafka_controller.
 
-suspected_defect, all releases (DOC kafka-leader-election: preferred), because: <r2, r3>: r2
-fails, reassigned to <r2, r1>, r3 fails, unclean elections on. The order to elect the
+suspected_defect, releases from 4.0.0 on (DOC kafka-leader-election: preferred), because: <r2,
+r3>: r2 fails, reassigned to <r2, r1>, r3 fails, unclean elections on. The order to elect the
 preferred leader r2 answers success, and r1 leads.
 
 What differs from the plain model.

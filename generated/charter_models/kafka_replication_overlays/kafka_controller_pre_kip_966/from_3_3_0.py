@@ -8,7 +8,6 @@ Applied:
 
     completes_with_one_of_target
     completes_in_old_epoch
-    any_change_does_all
     cancels_below_min_isr
     overridden_additions_are_replicas
     overridden_reassignment_lingers
@@ -34,13 +33,9 @@ from charter_models.prelude import (
     Outcome,
     Undefined,
     bump,
-    each,
     each_or_none,
-    first,
     join,
     keep,
-    one_of,
-    one_or_none,
     only,
     replace,
     value,
@@ -69,7 +64,6 @@ if TYPE_CHECKING:
         active,
         below_after_report,
         candidates,
-        electable_by_order,
         elected,
         eligible_after,
         is_leader,
@@ -77,13 +71,12 @@ if TYPE_CHECKING:
         new_leaders,
         touched,
         with_last_known_elr,
-        without_unclean_election,
     )
 
 begin(__name__, "charter_models.kafka_replication.controller", "84e70ffecf4717de6147")
 
 VARIANT = "pre_kip_966"
-SPEC_DIGEST = "cf357d9253b1bfb6d03d"
+SPEC_DIGEST = "4ee1d994c313b2629b1d"
 
 
 def default_config() -> Config:
@@ -247,26 +240,6 @@ def replaced_without_broker(
     return slot
 
 
-def replaced_without_broker_2(
-    slot: Partition | None,
-    gone: Broker,
-    suspect: frozenset[Broker],
-    leader: Broker | None,
-    config: Config,
-) -> Partition | None:
-    """overlay.charter:216"""
-    if slot is None:
-        return None
-    if touched(slot, gone, suspect):
-        return finished(
-            slot,
-            value(replaced_without_broker(slot, gone, suspect, leader, config)),
-            slot.isr - {gone},
-            config,
-        )
-    return slot
-
-
 def without_broker(
     slot: Partition | None,
     gone: Broker,
@@ -283,14 +256,14 @@ def without_broker(
     if (
         slot.isr == frozenset({gone})
         and not suspect
-        and replaced_without_broker_2(slot, gone, suspect, leader, config) == slot
+        and replaced_without_broker(slot, gone, suspect, leader, config) == slot
     ):
         return replace(
             slot,
             leader_epoch=bump(slot.leader_epoch),
             partition_epoch=bump(slot.partition_epoch),
         )
-    return replaced_without_broker_2(slot, gone, suspect, leader, config)
+    return replaced_without_broker(slot, gone, suspect, leader, config)
 
 
 def replaced_with_reassignment(
@@ -360,23 +333,6 @@ def below_after_unfencing(
     })
 
 
-def recorded(slot: Partition | None, next_: Partition | None, twice: bool) -> Partition | None:
-    """The change of `slot` to `next`; if `twice`, a second record starts another partition
-    epoch, and another leader epoch if the first did.
-
-    overlay.charter:35
-    """
-    if twice and next_ != slot:
-        return replace(
-            value(next_),
-            leader_epoch=value(next_).leader_epoch
-            if value(next_).leader_epoch == value(slot).leader_epoch
-            else bump(value(next_).leader_epoch),
-            partition_epoch=bump(value(next_).partition_epoch),
-        )
-    return next_
-
-
 def below_after_registering(
     broker: Broker,
     below_shutdown_offset: Map[Broker, frozenset[Broker] | None],
@@ -387,44 +343,6 @@ def below_after_registering(
     overlay.charter:49
     """
     return below_shutdown_offset.put(broker, None)
-
-
-def finished(p: Partition, e: Partition, left: frozenset[Broker], config: Config) -> Partition:
-    """overlay.charter:194"""
-    if not reassignment_done(p, left, config):
-        return e
-    ended = with_new_isr(
-        replace(e, elr=p.elr | p.isr),
-        e.isr,
-        (e.leader if e.leader in left - p.removing else first(keep(p.replicas, left - p.removing)))
-        if e.leader is not None
-        else None,
-        e.recovering,
-        config,
-    )
-    return replace(
-        ended,
-        leader_epoch=e.leader_epoch
-        if ended.leader_epoch == e.leader_epoch
-        else bump(p.leader_epoch),
-        partition_epoch=bump(p.partition_epoch),
-    )
-
-
-def refreshed(slot: Partition | None, leader: Broker | None, config: Config) -> Partition | None:
-    """overlay.charter:225"""
-    if slot is None:
-        return None
-    return finished(
-        slot, elected(slot, slot, slot.isr, frozenset(), leader, config), slot.isr, config
-    )
-
-
-def preferred_after(p: Partition, able: frozenset[Broker], config: Config) -> frozenset[Broker]:
-    """overlay.charter:237"""
-    staying = keep(p.replicas, frozenset(p.replicas) - p.removing)
-    preferred = frozenset(b for b in p.isr & able if first(staying) == b)
-    return preferred if len(preferred) > 0 else leaders_after(p, p.isr, able, config)
 
 
 @instead_of(Controller)
@@ -689,53 +607,6 @@ class Changed(Controller):
             ))
         return allowed
 
-    def unregister(self, broker: Broker) -> list[Outcome[Controller, Reply]]:
-        # unregister/unknown  20-controller.charter:274  DOC Protocol errors:
-        # BROKER_ID_NOT_REGISTERED
-        if self.registration[broker] is None:  # absent
-            return [Outcome("unregister/unknown", Rejected(Error.BROKER_ID_NOT_REGISTERED), self)]
-
-        # unregister/removed  overlay.charter:245
-        return self._unregister_removed(broker)
-
-    def _unregister_removed(self, broker: Broker) -> list[Outcome[Controller, Reply]]:
-        """unregister/removed  overlay.charter:245"""
-        allowed: list[Outcome[Controller, Reply]] = []
-        left_now = self.registration.put(broker, None)
-        for doubted in one_of(frozenset({frozenset(), frozenset({broker})})):
-            for leader in each({
-                t: one_or_none(
-                    frozenset()
-                    if (p := self.partition[t]) is None
-                    else electable(
-                        p, p.replicas, p.isr, frozenset(), active(self.world, left_now), self.config
-                    )
-                    if not doubted and broker in p.elr
-                    else new_leaders(
-                        self.world, broker, doubted, self.partition, left_now, self.config
-                    )[t],
-                )
-                for t in self.world.topics
-            }):
-                for twice in (False, True):
-                    after = replace(
-                        self,
-                        partition=Map({
-                            t: next(
-                                recorded(slot, next_, twice)
-                                for slot in [self.partition[t]]
-                                for next_ in [refreshed(slot, leader[t], self.config)
-                                if not doubted and slot is not None and broker in slot.elr
-                                else without_broker(slot, broker, doubted, leader[t], self.config)]
-                            )
-                            for t in self.world.topics
-                        }),
-                        registration=left_now,
-                        expired=self.expired - {broker},
-                    )
-                    allowed.append(Outcome("unregister/removed", Done(), after))
-        return allowed
-
     def alter_partition(
         self,
         from_: Broker,
@@ -850,148 +721,6 @@ class Changed(Controller):
         # alter_partition/committed  20-controller.charter:420  S2 §6.5.2, S1 Case E, S1 Case F, S1
         # Case G
         return self._alter_partition_committed(isr, recovering, p, topic)
-
-    def elect_leader(self, topic: Topic, unclean: bool) -> list[Outcome[Controller, Reply]]:
-        allowed: list[Outcome[Controller, Reply]] = []
-
-        able = active(self.world, self.registration)
-        p = self.partition[topic]
-
-        # elect_leader/unknown  20-controller.charter:438  DOC Protocol errors:
-        # UNKNOWN_TOPIC_OR_PARTITION
-        if p is None:  # absent
-            return [Outcome(
-                "elect_leader/unknown", Rejected(Error.UNKNOWN_TOPIC_OR_PARTITION), self
-            )]
-
-        preferred = value(first(p.replicas))
-
-        # elect_leader/not_needed  20-controller.charter:443  DOC Protocol errors:
-        # ELECTION_NOT_NEEDED
-        if p.leader is not None if unclean else p.leader == preferred:  # content
-            return [Outcome("elect_leader/not_needed", Rejected(Error.ELECTION_NOT_NEEDED), self)]
-
-        # elect_leader/preferred_unavailable  overlay.charter:270
-        if (
-            not unclean  # preferring
-            and preferred not in p.isr & able  # unfit
-            and (
-                len(p.isr) > 0
-                or preferred not in candidates(p, p.replicas, p.isr, frozenset(), able, self.config)
-            )  # others
-        ):
-            allowed += self._elect_leader_preferred_unavailable(topic, able, p)
-
-        # elect_leader/preferred  overlay.charter:278
-        if (
-            not unclean  # preferring
-            and preferred in candidates(p, p.replicas, p.isr, frozenset(), able, self.config)  # fit
-        ):
-            allowed += self._elect_leader_preferred(topic, able, p, preferred)
-        if allowed:
-            return allowed
-
-        # elect_leader/nobody  overlay.charter:287
-        if not electable_by_order(p, able, self.config):  # empty
-            return self._elect_leader_nobody(topic, p)
-
-        # elect_leader/elected  20-controller.charter:465  S3 Unclean leader election
-        return self._elect_leader_elected(topic, able, p)
-
-    def _elect_leader_preferred_unavailable(
-        self,
-        topic: Topic,
-        able: frozenset[Broker],
-        p: Partition,
-    ) -> list[Outcome[Controller, Reply]]:
-        """elect_leader/preferred_unavailable  overlay.charter:270"""
-        allowed: list[Outcome[Controller, Reply]] = []
-        for heir in one_or_none(electable(
-            p, p.replicas, p.isr, frozenset(), able, without_unclean_election(self.config)
-        )):
-            next_ = value(refreshed(self.partition[topic], heir, self.config))
-            after = replace(self, partition=self.partition.put(topic, next_))
-            allowed.append(Outcome(
-                "elect_leader/preferred_unavailable",
-                Rejected(Error.PREFERRED_LEADER_NOT_AVAILABLE) if next_ == p else Done(),
-                after,
-            ))
-        return allowed
-
-    def _elect_leader_preferred(
-        self,
-        topic: Topic,
-        able: frozenset[Broker],
-        p: Partition,
-        preferred: Broker,
-    ) -> list[Outcome[Controller, Reply]]:
-        """elect_leader/preferred  overlay.charter:278"""
-        allowed: list[Outcome[Controller, Reply]] = []
-        for heir in one_or_none(preferred_after(p, able, self.config)):
-            after = replace(
-                self,
-                partition=self.partition.put(
-                    topic, with_new_isr(p, p.isr, heir, p.recovering, self.config)
-                )
-                if reassignment_done(p, p.isr, self.config)
-                else self.partition.put(
-                    topic, elected(p, p, p.isr, frozenset(), preferred, self.config)
-                ),
-            )
-            allowed.append(Outcome("elect_leader/preferred", Done(), after))
-        return allowed
-
-    def _elect_leader_nobody(self, topic: Topic, p: Partition) -> list[Outcome[Controller, Reply]]:
-        """elect_leader/nobody  overlay.charter:287"""
-        next_ = value(refreshed(self.partition[topic], None, self.config))
-        after = replace(self, partition=self.partition.put(topic, next_))
-        return [Outcome(
-            "elect_leader/nobody",
-            Rejected(Error.ELIGIBLE_LEADERS_NOT_AVAILABLE) if next_ == p else Done(),
-            after,
-        )]
-
-    def balance_leaders(self) -> list[Outcome[Controller, Reply]]:
-        able = active(self.world, self.registration)
-
-        # balance_leaders/balanced  overlay.charter:294
-        return self._balance_leaders_balanced(able)
-
-    def _balance_leaders_balanced(
-        self,
-        able: frozenset[Broker],
-    ) -> list[Outcome[Controller, Reply]]:
-        """balance_leaders/balanced  overlay.charter:294"""
-        allowed: list[Outcome[Controller, Reply]] = []
-        for leader in each({
-            t: one_or_none(
-                frozenset()
-                if (p := self.partition[t]) is None
-                else frozenset(l_ for l_ in able if p.leader == l_)
-                if first(p.replicas) == p.leader
-                else frozenset(b for b in able if first(p.replicas) == b)
-                if first(p.replicas) in p.isr & able
-                else electable(
-                    p, p.replicas, p.isr, frozenset(), able, without_unclean_election(self.config)
-                ),
-            )
-            for t in self.world.topics
-        }):
-            after = replace(
-                self,
-                partition=Map({
-                    t: (
-                        self.partition[t]
-                        if first(p.replicas) == p.leader
-                        else refreshed(self.partition[t], leader[t], self.config)
-                    )
-                    if (p := self.partition[t]) is not None
-                    else None
-                    for t in self.world.topics
-                }),
-            )
-            allowed.append(Outcome("balance_leaders/balanced", Done(), after))
-        return allowed
 
     def cancel_reassignment(self, topic: Topic) -> list[Outcome[Controller, Reply]]:
         p = self.partition[topic]

@@ -8,7 +8,6 @@ Applied:
 
     completes_with_one_of_target
     completes_in_old_epoch
-    any_change_does_all
     cancels_below_min_isr
     overridden_additions_are_replicas
     overridden_reassignment_lingers
@@ -51,10 +50,10 @@ if TYPE_CHECKING:
 go_on(
     __name__,
     "charter_models.kafka_replication_overlays.kafka_controller_pre_kip_966.from_3_3_0",
-    "cf357d9253b1bfb6d03d",
+    "4ee1d994c313b2629b1d",
 )
 
-SPEC_DIGEST = "be5976bf35ce1ba379bf"
+SPEC_DIGEST = "73ea788b0952c1ce4a6f"
 
 
 @instead_of(Controller)

@@ -8,7 +8,6 @@ Applied:
 
     completes_with_one_of_target
     completes_in_old_epoch
-    any_change_does_all
     cancels_below_min_isr
     overridden_additions_are_replicas
     overridden_reassignment_lingers
@@ -55,10 +54,10 @@ if TYPE_CHECKING:
 go_on(
     __name__,
     "charter_models.kafka_replication_overlays.kafka_controller_pre_kip_966.from_3_3_2",
-    "be5976bf35ce1ba379bf",
+    "73ea788b0952c1ce4a6f",
 )
 
-SPEC_DIGEST = "557c6f7ccbef86c8b246"
+SPEC_DIGEST = "54b43d9e8c84500cf13b"
 
 
 def without_epoch(

@@ -8,7 +8,6 @@ Applied:
 
     completes_with_one_of_target
     completes_in_old_epoch
-    any_change_does_all
     cancels_below_min_isr
     overridden_additions_are_replicas
     overridden_reassignment_lingers
@@ -27,23 +26,25 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from charter_models.prelude import bump, replace, value
+from charter_models.prelude import bump, replace
 from charter_models.sibling import go_on
 
 if TYPE_CHECKING:
-    from charter_models.kafka_replication.controller import Broker, Config, Partition, touched
-    from charter_models.kafka_replication_overlays.kafka_controller_pre_kip_966.from_3_3_0 import (
-        finished,
-        replaced_without_broker,
+    from charter_models.kafka_replication.controller import (
+        Broker,
+        Config,
+        Partition,
+        elected,
+        touched,
     )
 
 go_on(
     __name__,
     "charter_models.kafka_replication_overlays.kafka_controller_pre_kip_966.from_3_5_0",
-    "557c6f7ccbef86c8b246",
+    "54b43d9e8c84500cf13b",
 )
 
-SPEC_DIGEST = "2328bd88250ddf4ed419"
+SPEC_DIGEST = "681400a43188937a7d8f"
 
 
 def bumped(p: Partition, next_: Partition) -> Partition:
@@ -58,14 +59,12 @@ def without_broker(
     leader: Broker | None,
     config: Config,
 ) -> Partition | None:
-    """overlay.charter:216"""
+    """One partition when `gone` has left its ISR and `leader` was elected.
+
+    10-rules.charter:254  MODEL §2.8
+    """
     if slot is None:
         return None
     if touched(slot, gone, suspect):
-        return finished(
-            slot,
-            value(replaced_without_broker(slot, gone, suspect, leader, config)),
-            slot.isr - {gone},
-            config,
-        )
+        return elected(slot, slot, slot.isr - {gone}, suspect, leader, config)
     return slot

@@ -8,7 +8,6 @@ Applied:
 
     completes_with_one_of_target
     completes_in_old_epoch
-    any_change_does_all
     cancels_below_min_isr
     overridden_additions_are_replicas
     overridden_reassignment_lingers
@@ -52,10 +51,10 @@ if TYPE_CHECKING:
 go_on(
     __name__,
     "charter_models.kafka_replication_overlays.kafka_controller_pre_kip_966.from_3_6_0",
-    "2328bd88250ddf4ed419",
+    "681400a43188937a7d8f",
 )
 
-SPEC_DIGEST = "2743c81d3083ec9e4607"
+SPEC_DIGEST = "56b1257f98474cb76fc3"
 
 
 def below_after_unfencing(

@@ -8,7 +8,6 @@ Applied:
 
     completes_with_one_of_target
     completes_in_old_epoch
-    any_change_does_all
     cancels_below_min_isr
     overridden_additions_are_replicas
     overridden_reassignment_lingers
@@ -52,10 +51,10 @@ if TYPE_CHECKING:
 go_on(
     __name__,
     "charter_models.kafka_replication_overlays.kafka_controller_pre_kip_966.from_3_7_0",
-    "2743c81d3083ec9e4607",
+    "56b1257f98474cb76fc3",
 )
 
-SPEC_DIGEST = "be747200054f66e36f80"
+SPEC_DIGEST = "9e6f012709a3a3feeca8"
 
 
 def leaders_after(

@@ -8,7 +8,6 @@ Applied:
 
     completes_with_whole_target
     completes_in_old_epoch
-    any_change_does_all
     cancels_below_min_isr
     overridden_additions_are_replicas
     overridden_reassignment_lingers
@@ -33,10 +32,10 @@ if TYPE_CHECKING:
 go_on(
     __name__,
     "charter_models.kafka_replication_overlays.kafka_controller_pre_kip_966.from_3_7_1",
-    "be747200054f66e36f80",
+    "9e6f012709a3a3feeca8",
 )
 
-SPEC_DIGEST = "e0adc59e01dd8290fe42"
+SPEC_DIGEST = "bd981bb028ebe747bc22"
 
 
 def reassignment_done(p: Partition, isr: frozenset[Broker], config: Config) -> bool:

@@ -8,7 +8,6 @@ Applied:
 
     completes_with_whole_target
     completes_in_old_epoch
-    any_change_does_all
     cancels_below_min_isr
     cancels_to_first_replica
     overridden_additions_are_replicas
@@ -53,10 +52,10 @@ if TYPE_CHECKING:
 go_on(
     __name__,
     "charter_models.kafka_replication_overlays.kafka_controller_pre_kip_966.from_3_8_0",
-    "e0adc59e01dd8290fe42",
+    "bd981bb028ebe747bc22",
 )
 
-SPEC_DIGEST = "7afd94a431eb985f3fdc"
+SPEC_DIGEST = "e14f56a6a78bd4b16f4f"
 
 
 def electable(
