@@ -32,6 +32,7 @@ from charter.core.affected import find_affected
 from charter.formats.charter_files.survivors import Survivor, read_survivors, survivors_file
 from charter.mutate import run as mutation
 from charter.mutate.baseline import InstanceBaseline, RuleCoverage
+from charter.mutate.moments import MOMENTS
 from charter.mutate.mutants import MadeMutant, mutate
 from charter.mutate.run import WantedMutants
 from charter.mutate.trial import Limits
@@ -101,7 +102,8 @@ def kafka_mutants() -> Mapping[str, tuple[str, MadeMutant]]:
     found: dict[str, tuple[str, MadeMutant]] = {}
     for part in SCENARIOS:
         for one in mutation.select_mutants(kafka(), WantedMutants(part)):
-            found.setdefault(one.id, (part, one))
+            if one.kind not in MOMENTS:
+                found.setdefault(one.id, (part, one))
     return found
 
 

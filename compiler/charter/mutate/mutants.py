@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from hashlib import sha256
+from itertools import chain
 from typing import Literal, assert_never, cast
 
 from charter.core import nodes as ir
@@ -20,6 +21,7 @@ from charter.mutate.bodies import (
     of_body,
 )
 from charter.mutate.edits import FALSE, Edit, edits
+from charter.mutate.moments import of_moments, of_value, old_records
 from charter.mutate.property_copies import separate
 
 DIGITS = 6
@@ -83,7 +85,8 @@ def _edits(model: ir.Model) -> Iterator[Found]:
     for function in model.functions:
         if function.name in called:
             rule = MutatedRule("function", "", function.name)
-            for edit in edits(function.body):
+            body = function.body
+            for edit in chain(edits(body), of_value(body), old_records(function)):
                 yield rule, function.name, edit.around(replace(function, body=edit.new))
     for component in model.components:
         ghosts = ghosts_of(component)
@@ -97,7 +100,7 @@ def _edits(model: ir.Model) -> Iterator[Found]:
         ghosts = ghosts_of(system)
         for step in system.steps:
             skipped = ghost_lines(step.body, ghosts) | budget_lines(step.body, system)
-            for bent in of_body(step.body, skipped):
+            for bent in chain(of_body(step.body, skipped), of_moments(step.body, skipped)):
                 taken = step.name if condition(bent.new) == condition(step.body) else ""
                 rule = MutatedRule("step", system.name, step.name, taken)
                 place = f"{system.name}.{step.name}"
@@ -154,7 +157,7 @@ def _of_lets(operation: ir.Operation) -> Iterator[Edit[ir.Operation]]:
         for bind in branch.lets:
             lets.setdefault((bind.name, bind.span.start), bind)
     for bind in lets.values():
-        for edit in edits(bind.value):
+        for edit in chain(edits(bind.value), of_value(bind.value)):
             branches = tuple(
                 replace(branch, lets=tuple(
                     replace(b, value=edit.new) if b == bind and b.span == bind.span else b
@@ -167,18 +170,29 @@ def _of_lets(operation: ir.Operation) -> Iterator[Edit[ir.Operation]]:
 
 def _of_guard(branch: ir.Branch) -> Iterator[Edit[ir.Branch]]:
     for i, conjunct in enumerate(branch.guard):
-        for edit in conditions(conjunct.condition):
+        for edit in chain(conditions(conjunct.condition), of_value(conjunct.condition)):
             changed = replace(conjunct, condition=edit.new)
             guard = (*branch.guard[:i], changed, *branch.guard[i + 1 :])
             yield edit.around(replace(branch, guard=guard))
 
 
 def _of_branch(branch: ir.Branch, ghosts: frozenset[str]) -> Iterator[Edit[ir.Branch]]:
-    for body in of_body(branch.body, ghost_lines(branch.body, ghosts, branch.reply)):
+    skipped = ghost_lines(branch.body, ghosts, branch.reply)
+    for body in chain(of_body(branch.body, skipped), _of_moments(branch, skipped)):
         # An edit keeps the kinds of statements.
         yield body.around(replace(branch, body=cast("tuple[ir.Change, ...]", body.new)))
-    for reply in edits(branch.reply):
+    for reply in chain(edits(branch.reply), of_value(branch.reply)):
         yield reply.around(replace(branch, reply=reply.new))
+
+
+def _of_moments(
+    branch: ir.Branch, skipped: frozenset[int]
+) -> Iterator[Edit[tuple[ir.Statement, ...]]]:
+    """The edits of a body that also reads what the `let`s above the branch bind."""
+    lets = len(branch.lets)
+    below = frozenset(i + lets for i in skipped)
+    for edit in of_moments((*branch.lets, *branch.body), below, lets):
+        yield edit.around(edit.new[lets:])
 
 
 def _put(operation: ir.Operation, at: int, branch: ir.Branch) -> ir.Operation:

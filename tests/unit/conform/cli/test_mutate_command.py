@@ -259,3 +259,17 @@ def test_a_list_that_cannot_be_written_keeps_what_it_had(tmp_path: Path) -> None
     with pytest.raises(BadSurvivors, match="cannot be written"):
         write_survivors(path, (Survivor("d"),))
     assert path.read_text(encoding="utf-8") == "old"
+
+
+def test_a_table_counts_the_mistakes_of_each_family_and_part(
+    charter: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["mutate", str(charter), "--jobs", "1", "--json"]) == 1
+    found = json.loads(capsys.readouterr().out)
+    rows = found["families"]
+    assert {row["part"] for row in rows} == {"switch"}
+    assert sum(int(row["made"]) for row in rows) == len(found["mutants"])
+    assert sum(int(row["survives"]) for row in rows) == found["counts"]["survives"]
+    for row in rows:
+        parts = (row["caught"], row["survives"], row["neither"])
+        assert int(row["made"]) == sum(map(int, parts)), row

@@ -23,6 +23,7 @@ from charter.formats.charter_files.survivors import (
     write_survivors,
 )
 from charter.mutate import run as mutation
+from charter.mutate.moments import FAMILIES, OTHER_FAMILY, name_family
 from charter.mutate.trial import Limits
 from conform.cli.output.charters import exit_code, read_rest
 from conform.cli.output.numbers import count, whole
@@ -52,6 +53,9 @@ states, transitions and replies are the same in all instances. survives: nothing
 mutant does. undecided: the search was too long. refused: `conform check` would report a number
 that may leave its range.
 
+At the end a table counts the mistakes by family and part: made, caught (a property, a scenario, or
+what is no longer met sees it), survives, neither.
+
 Survivors that were reviewed stand in survivors.toml, in the folder of the charter (of one file:
 NAME.survivors.toml beside it), each with a reason and the text that leaves it open.
 
@@ -66,6 +70,9 @@ stay. A survivor may then be one that a scenario or an instance with errors woul
 _MANY, _WORTH_TELLING, _BASIS = 200, 10, 10
 """How many mutants are many, how many seconds that are left are told, and which part of the mutants
 must be done before."""
+_COLUMNS = ("caught", "survives", "neither")
+_WORD_OF_ANSWER = {"caught": "caught", "availability": "caught", "survives": "survives"}
+_HEAD = ("mistakes", "part", "made", *_COLUMNS)
 ANSWERS = ("caught", "availability", "unchanged", "refused", "survives", "undecided")
 
 
@@ -157,11 +164,27 @@ class _Result:
             return 1
         return 3 if self.undecided else 0
 
+    @property
+    def families(self) -> list[list[str]]:
+        """How many mutants there are of each family of mistakes and each part, how many something
+        sees, how many survive, and how many are neither."""
+        found: dict[tuple[str, str], Counter[str]] = {}
+        for made, verdict in zip(self.made, self.verdicts, strict=True):
+            place = (name_family(made.kind), made.rule.machine or "functions")
+            found.setdefault(place, Counter())[_WORD_OF_ANSWER.get(verdict.answer, "neither")] += 1
+        order = [*FAMILIES, OTHER_FAMILY]
+        rows = sorted(found.items(), key=lambda each: (order.index(each[0][0]), each[0][1]))
+        return [
+            [*place, number(sum(counts.values())), *(number(counts[word]) for word in _COLUMNS)]
+            for place, counts in rows
+        ]
+
     def json(self) -> dict[str, Json]:
         """The result as `--json` prints it."""
         pairs = zip(self.made, self.verdicts, strict=True)
         return {
             "counts": {**self.counts},
+            "families": [dict(zip(_HEAD, row, strict=True)) for row in self.families],
             "mutants": [mutation.mutant_json(*pair) for pair in pairs],
             "new": [made.id for made, _ in self.new],
             "without_reason": [one.id for one in self.unreasoned],
@@ -359,6 +382,7 @@ def _show(found: _Result, path: Path) -> None:
         say(f"{path}: {entry.id} no longer survives; --update removes it")
     rows = [[answer, number(amount)] for answer, amount in found.counts.items()]
     out(columns([["mutants", number(len(found.made))], *rows]))
+    out(columns([[*_HEAD], *found.families]))
     reasoned = {one.id for one in found.reviewed if one.is_reviewed(found.sources)}
     if found.survivors:
         count = sum(made.id in reasoned for made, _ in found.survivors)
