@@ -25,11 +25,12 @@ from charter.render.pages.blocks import (
 
 HOW_TO_READ = (
     "Confirmed: what is named holds in every instance that was searched and that meets its"
-    " condition; those in which it fails are named, with the reason. Refuted: it fails, after"
-    " so many steps. Contradictory: the texts say different things. Open: not specified yet. Out"
-    " of reach: not a matter of this charter."
+    " condition. With exceptions: it fails in some, which are named with the reason. Refuted: it"
+    " fails, after so many steps. Contradictory: the texts say different things. Open: not"
+    " specified yet. Out of reach: not a matter of this charter."
 )
 OUT_OF_DATE = "out of date"
+WITH_EXCEPTIONS = "confirmed, with exceptions"
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +57,14 @@ class JudgedClaim:
     shown: tuple[Evidence, ...]
     wrong: str
     out_of_date: bool = False
+
+    @property
+    def verdict(self) -> str:
+        """The verdict in words: one that is confirmed may fail in some instances."""
+        failing = any(part.fails for sentence in self.shown for part in sentence)
+        if failing and self.claim.verdict == "confirmed":
+            return WITH_EXCEPTIONS
+        return self.claim.verdict
 
     @property
     def evidence(self) -> tuple[str, ...]:
@@ -274,7 +283,7 @@ def _tell(name: str, rows: Sequence[InstanceVerdicts], of_states: Set[str]) -> I
         if one.word == "violated":
             when = "" if one.steps is None else f"after {one.steps} steps"
             when = "in the first state" if name in of_states and not one.trace else when
-            parts.append(EvidencePart(f"{before}in `{row.instance}`"))
+            parts.append(EvidencePart(f"{before}in `{row.instance}`", fails=name))
             parts += (EvidencePart(" "), EvidencePart(when, row=row, fails=name)) if when else ()
             before = ", "
     if parts:
@@ -289,15 +298,14 @@ def claims_page(
 ) -> DocumentPage:
     """The page of the claims. Of `texts` the first makes a text of a citation, the second of what
     has names between backticks."""
-    claims = [claim for section in sections for claim in section.claims]
-    verdicts = Counter(claim.verdict for claim in claims)
-    counts = (f"{count} {verdict}" for verdict, count in verdicts.items())
-    blocks: list[Block] = [
-        Paragraph((TextRun(f"{len(claims)} claims: {', '.join(counts)}. {HOW_TO_READ}"),))
-    ]
+    judged_of = {section.title: list(map(judge.judge, section.claims)) for section in sections}
+    verdicts = Counter(one.verdict for each in judged_of.values() for one in each)
+    counts = ", ".join(f"{count} {verdict.replace(',', '')}" for verdict, count in verdicts.items())
+    number = sum(verdicts.values())
+    blocks: list[Block] = [Paragraph((TextRun(f"{number} claims: {counts}. {HOW_TO_READ}"),))]
     for section in sections:
         blocks.append(Heading(2, section.title, anchor=slug(section.title)))
-        judged = [judge.judge(claim) for claim in section.claims]
+        judged = judged_of[section.title]
         figures = {figure.path: figure for figure in places.missing(judged, judge.rows)}
         places = replace(places, pictures=places.pictures | figures.keys())
         lines = tuple(_line(one, texts, places) for one in judged)
@@ -328,7 +336,7 @@ def _line(
     return (
         (TextRun(claim.id),),
         show(claim.says),
-        show(claim.verdict + variant),
+        show(one.verdict + variant),
         tuple(says),
         tuple(sources),
     )

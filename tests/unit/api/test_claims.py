@@ -196,6 +196,7 @@ def test_a_confirmed_claim_says_why_it_fails_where_it_may(
     assert (
         check_claims(folder, asked[0], asked[1] + '\nwhy = "A third press is the exception."') == 0
     )
+    assert "A  confirmed, with exceptions  " in capsys.readouterr().out
 
 
 def test_a_scenario_that_fails_confirms_nothing(

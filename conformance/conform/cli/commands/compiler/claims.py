@@ -93,4 +93,4 @@ def _show(known: Claims) -> None:
 
 def _row(one: JudgedClaim) -> list[str]:
     claim = one.claim
-    return [f"  {claim.id}", claim.verdict, shorten(" ".join(claim.says.split()), 80)]
+    return [f"  {claim.id}", one.verdict, shorten(" ".join(claim.says.split()), 80)]
