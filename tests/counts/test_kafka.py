@@ -18,12 +18,17 @@ TINY = [
     "tiny_elr", "tiny_reassignment", "tiny_proposals", "tiny_shutdown", "tiny_configuration",
     "tiny_topics", "tiny_both_topics",
 ]  # fmt: skip
+SEVERAL = [
+    "both_topics_led", "both_topics_shut_down", "both_topics_moved", "shutdown_among_joins",
+    "changed_of_three", "reassigned_of_three",
+]  # fmt: skip
+"""Of two topics, and of a minimum of three."""
 REPLICA = ["tiny_leader", "tiny_follower", "tiny_log", "tiny_storage", "tiny_consumer"]
 """Of the components that brokers and clients have."""
 MOST_TRANSITIONS = 200_000
 
 
-@pytest.mark.parametrize("name", spec.of_kafka([*TINY, *REPLICA, "upgraded"]))
+@pytest.mark.parametrize("name", spec.of_kafka([*TINY, *SEVERAL, *REPLICA, "upgraded"]))
 def test_counts_are_the_pinned_ones_when_a_tiny_instance_is_explored(
     name: str, golden: Golden
 ) -> None:

@@ -46,9 +46,14 @@ LARGER += ["pair_deleted_unseen", "pair_deleted_lost", "pair_unclean_allowed", "
 LARGER += ["pair_deleted_produced"]
 LARGER += ["pair_feature_on", "pair_feature_on_late", "pair_feature_on_balanced"]
 LARGER += ["pair_shut_down_failed_over", "pair_back_failed_over"]
+LARGER += ["trio_balanced"]
 TRIOS = {"trio_of_two": (2_024_186, 12_945_990, 53)}
 TRIOS |= {"trio_out_of_sync": (1_577_140, 10_728_982, 52)}
 TRIOS |= {"tolerance_6_4": (823_473, 6_753_773, 29)}
+TRIOS |= {"trio_shut_down": (9_672, 56_040, 27), "trio_lowered": (23_090, 126_426, 26)}
+TRIOS |= {"pair_proactive_complete": (12_540, 55_124, 38)}
+TRIOS |= {"pair_raised_known": (41_486, 199_537, 39)}
+TRIOS |= {"pair_lowered_and_raised": (148_586, 869_029, 36)}
 """Distinct states, transitions and levels of what the native engine alone searches to its end."""
 ONCE = {"trio": (257_765_420, 2_060_326_432, 72)}
 """The same of what was searched by hand: it takes an hour (docs/design/engines.md)."""

@@ -55,6 +55,7 @@ BUDGETS = {
     "a controlled shutdown": "shutdowns",
     "two controlled shutdowns": "shutdowns*2",
     "a changed minimum": "reconfigurations",
+    "two changed minimums": "reconfigurations*2",
     "unclean elections allowed and forbidden": "unclean_settings*2",
     "ELR turned off": "feature_changes",
     "ELR turned on": "feature_changes",
@@ -97,6 +98,9 @@ REMARKS = {
     "who is alone in the ISR keeps its power": "lose_power",
     "no late registration": "register",
     "the controller waits for expiry": "register",
+    "nobody writes": "write",
+    "nobody leaves before the leader has read it": "decide",
+    "who is elected has everything": "recover",
     "one has answered": "",
 }
 """What else is said, with the step whose arguments are restricted ("": none)."""

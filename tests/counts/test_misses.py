@@ -22,9 +22,10 @@ PINNED = sorted(pin.stem for pin in PINS.glob("*.txt"))
 SMALL = [
     "tiny_consumer", "tiny_follower", "pair_balanced_off", "tolerance_3_2", "tiny_shutdown",
     "tiny_proposals", "pair_deleted", "tiny_configuration", "tiny_storage", "pair_proactive_down",
-    "pair_proactive_reassigned", "pair_shut_down", "tiny_reassignment", "pair_preferred_of_two",
+    "pair_proactive_reassigned", "pair_shut_down", "pair_preferred_of_two",
     "pair_answer_lost", "pair_shut_down_failed_over", "pair_unregistered", "pair_flushed_by_two",
     "pair_produced", "pair_rolled", "pair_asked_of_one", "pair_asked", "pair_balanced_failed_over",
+    "changed_of_three", "reassigned_of_three", "trio_balanced",
 ]  # fmt: skip
 """The smallest instance that meets each property, unless it has more than `MOST` states: so a rule
 that breaks a property is found in each run, also while the table of verdicts is out of date."""

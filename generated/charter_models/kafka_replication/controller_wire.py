@@ -176,6 +176,36 @@ INSTANCES: Mapping[str, tuple[Mapping[str, str], Mapping[str, int], str]] = {
         "reassign cancel_reassignment session_expires heartbeat alter_partition",
     ),
     "standard": ({"Broker": "b1 b2 b3 b4", "Topic": "t1 t2"}, {"largest_min_isr": 3}, ""),
+    "both_topics_led": (
+        {"Broker": "b1 b2", "Topic": "t1 t2"},
+        {"largest_min_isr": 2},
+        "session_expires heartbeat alter_partition elect_leader balance_leaders create_topic delete_topic",
+    ),
+    "both_topics_shut_down": (
+        {"Broker": "b1 b2", "Topic": "t1 t2"},
+        {"largest_min_isr": 2},
+        "session_expires heartbeat register failover",
+    ),
+    "both_topics_moved": (
+        {"Broker": "b1 b2", "Topic": "t1 t2"},
+        {"largest_min_isr": 2},
+        "reassign cancel_reassignment alter_partition",
+    ),
+    "shutdown_among_joins": (
+        {"Broker": "b1 b2", "Topic": "t1"},
+        {"largest_min_isr": 2},
+        "session_expires heartbeat alter_partition failover register",
+    ),
+    "changed_of_three": (
+        {"Broker": "b1 b2 b3", "Topic": "t1"},
+        {"largest_min_isr": 3},
+        "register session_expires heartbeat set_min_isr",
+    ),
+    "reassigned_of_three": (
+        {"Broker": "b1 b2 b3", "Topic": "t1"},
+        {"largest_min_isr": 3},
+        "reassign cancel_reassignment session_expires heartbeat alter_partition",
+    ),
     "three_of_four": (
         {"Broker": "b1 b2 b3 b4", "Topic": "t1"},
         {"largest_min_isr": 3},
@@ -193,6 +223,10 @@ PRELUDES: Mapping[str, str] = {
     "upgraded": "0 1 2 3 6 8",
     "reassigned_uncleanly": "0 1 2 3 4 5 6 8 9",
     "standard": "6",
+    "both_topics_led": "0 1 2 3 11 8 10",
+    "both_topics_shut_down": "0 1 2 3 6 8 10",
+    "both_topics_moved": "0 1 2 3 11 8 10",
+    "shutdown_among_joins": "0 1 2 3 6 8",
 }
 PRELUDE_CALLS: Mapping[str, str] = {
     "0": '{"args":{"broker":"b1","previous_epoch":null,"restarted":true},"operation":"register"}',
@@ -215,6 +249,7 @@ PRELUDE_CALLS: Mapping[str, str] = {
     "8": '{"args":{"replicas":["b1","b2"],"topic":"t1"},"operation":"create_topic"}',
     "9": '{"args":{"enabled":true},"operation":"set_unclean_election"}',
     "10": '{"args":{"replicas":["b1","b2"],"topic":"t2"},"operation":"create_topic"}',
+    "11": '{"args":{"minimum":1},"operation":"set_min_isr"}',
 }
 
 
