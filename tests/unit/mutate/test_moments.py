@@ -28,11 +28,11 @@ component office {
   state lease: map Node -> Lease = [n in Node: Lease { holder: none, waiting: {} }]
   state counted: set Node = {}
   operation ask(n: Node) -> bool cites silent {
-    let asked = lease with [n: Lease { holder: none, waiting: {n} }]
+    let leased = lease with [n: Lease { holder: none, waiting: {n} }]
     branch known when lease[n].waiting & {n} == {} {
-      let freed = [m in Node: next_of(lease[m], asked[m])]
+      let freed = [m in Node: next_of(lease[m], leased[m])]
       lease' = [m in Node: freed[m]]
-      counted' = count(asked)
+      counted' = count(leased)
       reply true
     }
     branch late reply false
@@ -65,7 +65,7 @@ system town {
   }
 }
 
-witness asked of office: took ask/known
+witness leased of office: took ask/known
 witness served of town: took serve
 instance tiny of office { Node = 2 }
 instance small of town { Node = 2 }
@@ -76,8 +76,8 @@ MISTAKES = {
     "next_of:old-record": "`before.waiting` is read of `now`",
     "next_of:some-of-all": "one member is enough for `before.waiting subset now.waiting`",
     "office.ask/known:all-but-one": "one member may be left in `lease[n].waiting & {n} == {}`",
-    "office.ask/known:kept-value": "`lease` is read for `asked`, its value after the update",
-    "office.ask/known:wrong-moment": "`lease` is read for `asked`, its value after the update",
+    "office.ask/known:kept-value": "`lease` is read for `leased`, its value after the update",
+    "office.ask/known:wrong-moment": "`lease` is read for `leased`, its value after the update",
     "office.ask/known:one-for-all": "one entry alone is updated of"
     " `lease' = [m in Node: freed[m]]`",
     "town.close:one-for-all": "`clear letter[n] for n in Node` is done for one of them",
