@@ -179,7 +179,7 @@ INSTANCES: Mapping[str, tuple[Mapping[str, str], Mapping[str, int], str]] = {
     "both_topics_led": (
         {"Broker": "b1 b2", "Topic": "t1 t2"},
         {"largest_min_isr": 2},
-        "session_expires heartbeat alter_partition elect_leader balance_leaders create_topic delete_topic",
+        "session_expires heartbeat alter_partition elect_leader create_topic delete_topic",
     ),
     "both_topics_shut_down": (
         {"Broker": "b1 b2", "Topic": "t1 t2"},
