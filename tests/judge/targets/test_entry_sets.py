@@ -8,22 +8,25 @@ import pytest
 from tests.support.caches import own_cache
 
 CHARTER = """protocol toy.lamps
+fun shade(x: int 0..3) -> int 0..3 = x
 component lamps {
   state a: bool = false
   state b: bool = false
   state c: bool = false
   state d: bool = false
+  state f: int 0..3 = 0
+  state g: int 0..3 = 0
   operation light() -> bool {
-    branch lit { a' = true b' = true c' = true d' = true reply true }
+    branch lit { a' = true b' = true c' = true d' = true f' = 1 reply true }
   }
   state e: bool = false
   operation wind() -> bool {
-    branch wound { e' = true reply true }
+    branch wound { e' = true g' = shade(1) reply true }
   }
   operation ask() -> bool {
     branch answer reply e
   }
-  observe all { a, b, c, d, e }
+  observe all { a, b, c, d, e, f, g }
 }
 witness w of lamps: took ask/answer
 scenario "lit" of lamps { do light() -> lit expect a }
@@ -32,10 +35,15 @@ scenario "wound" of lamps { do wind() -> wound do ask() -> answer expect e }
 instance tiny of lamps { }
 """
 ENTRY = """  entry {name}_stays known_defect because "It is broken." {{
-    replace update {name} of lamps.{branch} with {name}
+    {edit}
   }}
 """
-BRANCHES = {"e": "wind/wound"}
+EDITS = {
+    **{name: f"replace update {name} of lamps.light/lit with {name}" for name in "abcd"},
+    "e": "replace update e of lamps.wind/wound with e",
+    "f": "replace update f of lamps.light/lit with shade(2)",
+    "g": "replace fun shade with 3",
+}
 TOML = """id = "some-lamps"
 title = "Some lamps"
 protocol = "toy.lamps"
@@ -52,22 +60,26 @@ BROKEN = "BROKEN_LAMPS"
 
 
 class Lamps(sdk.Adapter):
-    about = sdk.About("lamps", "1", "lamps", ("light", "wind", "ask"), ("a", "b", "c", "d"))
+    about = sdk.About("lamps", "1", "lamps", ("light", "wind", "ask"), tuple("abcdfg"))
 
     def start(self, question):
-        self.lit = self.wound = False
+        self.lit = self.wound = self.was_wound = False
 
     def perform(self, operation, args):
         if operation == "ask":
             return self.wound
         if operation == "wind":
-            self.wound = "e" not in BROKEN
+            self.wound, self.was_wound = "e" not in BROKEN, True
         else:
             self.lit = True
         return True
 
     def observe(self):
-        return {name: self.lit and name not in BROKEN for name in "abcd"}
+        shade = 3 if "g" in BROKEN else 2
+        seen = {name: self.lit and name not in BROKEN for name in "abcd"}
+        seen["f"] = (shade if "f" in BROKEN else 1) if self.lit else 0
+        seen["g"] = (3 if "g" in BROKEN else 1) if self.was_wound else 0
+        return seen
 
 
 sdk.serve(Lamps())
@@ -87,9 +99,7 @@ def broken(tmp_path, conform, monkeypatch):
     monkeypatch.setenv("CHARTER_CACHE", own_cache(tmp_path / "cache"))
 
     def run(names, *options):
-        entries = "".join(
-            ENTRY.format(name=name, branch=BRANCHES.get(name, "light/lit")) for name in names
-        )
+        entries = "".join(ENTRY.format(name=name, edit=EDITS[name]) for name in names)
         overlay = f"protocol toy.lamps\noverlay some_lamps of lamps {{\n{entries}}}\n"
         (adapter / "overlay.charter").write_text(overlay)
         assert conform("generate")[0] == 0
@@ -134,3 +144,8 @@ def test_an_entry_that_changed_hidden_state_before_is_the_cause_of_a_later_step(
     code, out, by_entry = broken("ae")
     assert "not shown: e" in out
     assert code == 0 and by_entry == {"a_stays": 1, "e_stays": 1}
+
+
+def test_an_entry_that_reaches_an_operation_only_through_another_is_part_of_the_set(broken):
+    code, _, by_entry = broken("fg")
+    assert code == 0 and by_entry == {"f_stays+g_stays": 1, "g_stays": 1}

@@ -105,8 +105,10 @@ class SetNamer:
     ) -> Iterator[tuple[str, ...]]:
         """The sets that may explain a step, small ones first; of those of one size first the one
         that explained the same before, then those whose entries all differ from the charter there,
-        then those of which one entry, or two of three, do. Single entries are first: one that has
-        changed hidden state in an earlier step differs in none of its outcomes here."""
+        then those of which one entry, or two of three, do. Of these the last have an entry that
+        changes the operation only with another one, which calls what it changes. Single entries
+        are first: one that has changed hidden state in an earlier step differs in none of its
+        outcomes here."""
         yield from ((name,) for name in self.order)
         able = [name for name in self.order if self._can_change(name, step)]
         active = able
@@ -118,7 +120,12 @@ class SetNamer:
         for size in range(2, SET_ENTRIES_MAX + 1):
             first = [known] if len(known) == size else []
             least = min(size - 1, len(active))
-            far = (one for one in combinations(able, size) if len({*one} & {*active}) >= least)
+            far = [
+                one
+                for names in (able, self.order)
+                for one in combinations(names, size)
+                if len({*one} & {*active}) >= least and not {*one}.isdisjoint(able)
+            ]
             yield from dict.fromkeys((*first, *combinations(active, size), *far))
 
     def _can_change(self, name: str, step: SeveralStep) -> bool:
