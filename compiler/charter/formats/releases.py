@@ -32,6 +32,12 @@ def select_releases(wanted: str, known: Sequence[str]) -> tuple[str, ...]:
     found: set[str] = set()
     for part in (one.strip() for one in wanted.split(",")):
         first, dots, last = part.partition("..")
+        for bound in (first, last) if dots else ():
+            if bound and bound not in known and not bound[0].isdigit():
+                raise ValueError(
+                    f"{part!r} is no range: {bound!r} is no number of a release, such as"
+                    f" {known[0] if known else '1.0'}"
+                )
         named = [one for one in known if one == part or (dots and within(one, first, last))]
         if not named:
             meant = "" if dots else suggest(part, known)

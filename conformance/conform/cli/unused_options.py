@@ -93,7 +93,7 @@ RULES: Mapping[str, Sequence[UsedWhere]] = {
                 "--continue",
                 "--last-failed",
             ),
-            lambda chosen: not chosen.releases,
+            lambda chosen: chosen.releases is None,
             "is for one release; leave out --releases",
         ),
         UsedWhere(

@@ -112,6 +112,7 @@ def write(
     if arranged:
         site.write(RELEASES, write_releases(arranged))
     lines = tuple(f"{item.run.name}: {wording.statement(item.run).sentence}" for item in read)
+    lines += tuple(f"{name} was not judged: {why}" for name, why in notes.lost.items())
     lines += tuple(f"{run.name}: {wording.OTHER_MODELS}" for run in opened if run.other_models)
     return Written(out / "index.html", False, lines, sum(1 for _ in out.rglob("*.html")))
 

@@ -119,12 +119,12 @@ class ReleaseNotes:
 
 
 def is_of_releases(targets: TargetMatrix, notes: ReleaseNotes) -> bool:
-    """Whether the runs are of one target, each of another release, and three or more with those
-    that were lost."""
+    """Whether the runs are of one target, each of another release, and three or more, or some were
+    lost."""
     names = [run.about.release for run in targets.runs]
     ids = {run.about.target for run in targets.runs}
     apart = len(ids) == 1 and "" not in names and len({*names}) == len(names)
-    return apart and len(names) + len(notes.lost) >= RELEASES_MIN
+    return apart and (len(names) >= RELEASES_MIN or bool(notes.lost))
 
 
 def arrange_releases(

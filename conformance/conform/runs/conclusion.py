@@ -59,6 +59,13 @@ class Finished:
     def exit_code(self) -> int:
         return own_number(self.summary["exit"])
 
+    def holds_for(self, options: RunOptions) -> bool:
+        """Whether a run with these options would conclude the same, and it can be trusted. With a
+        baseline it is made again, since that may have changed."""
+        settled = self.summary.get("trusted") is True and not self.summary["broken_batches"]
+        plain = not (self.summary["baseline"] or options.baseline.place)
+        return settled and plain and self.summary.get("strict") is options.strict
+
     def json(self) -> dict[str, Json]:
         """The result as `--json` prints it."""
         return {"run": self.run.json(), "folder": self.folder.place, "summary": {**self.summary}}

@@ -117,7 +117,9 @@ def run_target(
         check_apart(prepared.target, folder.place)
         with lock(folder):
             if options.keep_finished and is_finished(folder, about):
-                return read_finished(folder)
+                finished = read_finished(folder)
+                if finished.holds_for(options):
+                    return finished
             about = start_or_resume(folder, about, say, options.go_on)
             with explain_interrupt(folder, about, say):
                 questions = _RunQuestions(part, asked_again, followed, crosschecks)

@@ -23,7 +23,8 @@ class RunOptions:
     (None: steps that several entries explain are not looked into); `without_remembered`: put no
     question that failed in earlier runs and that the suite does not have; `crosschecks`: the most
     places that are tried of each cross-check of the target; `keep_finished`: judge nothing again if
-    the folder holds the same run, finished."""
+    the folder holds the same run, finished, with the same `strict`, trusted, and without a
+    baseline."""
 
     target: str
     _: KW_ONLY

@@ -189,6 +189,7 @@ def conclude(
         "distinct_pairs": pairs,
         "seconds": round(seconds, 3),
         "exit": exit_code,
+        "strict": inputs.strict,
         "trusted": not untrusted,
         "files_changed": list(inputs.files_changed),
         "unsteady": list(inputs.unsteady),

@@ -155,6 +155,7 @@ def test_example_runs(example, stage, toy_suite, monkeypatch, capsys):
     first = next(read_lines(toy_suite / "vectors.jsonl")).id[:10]
     for placeholder, real in (
         ("build/runs/kafka-controller-4.3.1-9f01c2aa", "build/runs/A"),
+        ("build/runs/kafka-controller-releases", "build/runs/A build/runs/C"),
         ("3b0c91", first),
         ("--suite 9f01c2aa", f"--suite {toy_suite}"),
         ("build/runs/*", "build/runs/A build/runs/C"),  # as a shell would

@@ -126,6 +126,19 @@ def test_a_run_that_did_not_end_costs_its_own_column_when_releases_are_compared(
     assert "2.0 was not judged: its run has not come to its end" in out
 
 
+def test_a_lost_release_is_said_everywhere_when_one_other_was_judged(judge, conform, tmp_path):
+    judge("2.0..")
+    says = "2.1 was not judged: shop could not be prepared: The jars of 2.1 do not fit"
+    code, out, _ = conform("report", "all", "--out", "report")
+    assert code == 0
+    assert says in out
+    page = (tmp_path / "report" / "index.html").read_text(encoding="utf-8")
+    assert "The jars of 2.1 do not fit" in page
+    code, _, err = conform("compare", "all")
+    assert code == 2
+    assert says in err
+
+
 def test_releases_that_are_not_listed_are_found_when_a_target_says_where(shop, conform):
     code, out, _ = conform("targets", "--newer")
     assert code == 1

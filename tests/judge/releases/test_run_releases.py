@@ -49,6 +49,25 @@ def test_a_finished_release_is_judged_again_when_its_adapter_changed(judge, shop
     assert Path("all", "1.0", "summary.json").stat().st_mtime_ns != before
 
 
+def test_a_finished_release_is_judged_again_when_its_exit_code_would_be_another(judge, tmp_path):
+    assert judge("1.1")[0] == 0
+    assert judge("1.1", "--strict")[0] == 1
+    assert judge("1.1")[0] == 0
+    baseline = tmp_path / "none.toml"
+    baseline.write_text("", encoding="utf-8")
+    before = Path("all", "1.1", "summary.json").stat().st_mtime_ns
+    judge("1.1", "--baseline", baseline)
+    assert Path("all", "1.1", "summary.json").stat().st_mtime_ns != before
+
+
+def test_a_release_is_judged_again_when_its_run_was_not_to_be_trusted(judge):
+    judge("1.1")
+    place = Path("all", "1.1", "summary.json")
+    held = json.loads(place.read_text(encoding="utf-8"))
+    place.write_text(json.dumps({**held, "trusted": False, "exit": 3}), encoding="utf-8")
+    assert judge("1.1")[0] == 0
+
+
 def test_a_second_command_is_refused_when_one_judges_into_the_folder(judge, conform, tmp_path):
     from conform.storage.lease import Lease
 
@@ -92,7 +111,12 @@ def test_a_folder_that_holds_something_else_is_left_alone_when_releases_are_judg
 @pytest.mark.parametrize(
     ("wanted", "says"),
     [("3.0..", "'3.0..' names no release; there are 1.0, 1.1, 2.0, 2.1"),
-     ("1.9", "'1.9' names no release; did you mean 1.1")],
+     ("1.9", "'1.9' names no release; did you mean 1.1"),
+     ("x..", "'x..' is no range: 'x' is no number of a release, such as 1.0"),
+     ("1.0..y", "'1.0..y' is no range: 'y' is no number of a release, such as 1.0"),
+     ("2.0..1.0", "'2.0..1.0' names no release"),
+     ("1.0,", "'' names no release"),
+     ("", "'' names no release")],
 )  # fmt: skip
 def test_a_range_is_refused_when_it_names_no_release(judge, wanted, says):
     code, _, err = judge(wanted)

@@ -75,7 +75,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--target", required=True, help="id or folder; `conform targets` lists them"
     )
     parser.add_argument("--release", default="", help="release of the target (default: its own)")
-    parser.add_argument("--releases", default="", metavar="RANGE", help="judge each of these, such"
+    parser.add_argument("--releases", metavar="RANGE", help="judge each of these, such"
                         " as 3.3.. or 3.9..4.1 or 3.9.2,4.0.0, into one folder")  # fmt: skip
     add_set(parser)
     parser.add_argument(
@@ -184,7 +184,7 @@ def _run(arguments: argparse.Namespace) -> int:
         need("pyspark", "--engine spark", "use --engine inline")
     for warning in overlay_warnings(target(arguments.target)):
         say(warning)
-    if arguments.releases:
+    if arguments.releases is not None:  # "" names none
         return run_all(_read_options(arguments, "", ""), arguments.releases, as_json=arguments.json)
     suite = _find_suite(arguments)
     older = older_than_charter(arguments.target, arguments.release, suite)
