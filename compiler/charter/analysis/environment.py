@@ -11,7 +11,7 @@ which counts as foreign.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import combinations, permutations, product
 
@@ -31,19 +31,33 @@ Context = frozenset[tuple[str, Value]]
 """Sort elements that an argument list mentions, by sort."""
 
 
-def list_offered(machine: Machine, state: State) -> Iterator[tuple[str, tuple[Value, ...]]]:
+NotEvaluated = Callable[[str, tuple[Value, ...], EvaluationError], None]
+"""Takes an operation with arguments for which a condition of the instance has no value, and why."""
+
+
+def list_offered(
+    machine: Machine, state: State, note: NotEvaluated | None = None
+) -> Iterator[tuple[str, tuple[Value, ...]]]:
     """Every operation (of a system: step) with every list of arguments that the instance offers in
-    a state; lists without foreign counters come first."""
+    a state; lists without foreign counters come first. Raises EvaluationError where a condition of
+    the instance has no value, unless `note` takes it."""
     arguments = Arguments.at(machine, state)
     for name, operation in machine.operations.items():
         for args in arguments.of(operation.params):
-            if offers(machine, state, name, args):
+            try:
+                offered = offers(machine, state, name, args)
+            except EvaluationError as problem:
+                if note is None:
+                    raise
+                note(name, args, problem)
+                continue
+            if offered:
                 yield name, args
 
 
 def offers(machine: Machine, state: State, name: str, args: tuple[Value, ...]) -> bool:
     """Whether an operation can be called with these arguments in a state: the instance offers it,
-    and its assumptions hold."""
+    and its assumptions hold. Raises EvaluationError where one of these conditions has no value."""
     conditions = machine.conditions(name)
     if not conditions:
         return True

@@ -139,9 +139,9 @@ class _Walker:
         machine, (state, trace) = self.asked.machine, at
         lists = arguments.of(machine.operations[name].params)
         for args in self.chance.sample(lists, min(len(lists), _ARGUMENTS)):
-            if not offers(machine, state, name, args):
-                continue
             try:
+                if not offers(machine, state, name, args):
+                    continue
                 outcomes = self.asked.outcomes(state, name, args)
             except EvaluationError as problem:
                 self.fail("undefined", name, (*trace, TraceStep(name, args, "")), str(problem))

@@ -152,13 +152,16 @@ class _RunningSearch:
         graph, enabled = self.graph, False
         machine, state = graph.machine, graph.states[number]
         graph.edges.append([])
-        for operation, args in list_offered(machine, state):
+
+        def note(operation: str, args: tuple[n.Value, ...], problem: EvaluationError) -> None:
+            step = TraceStep(operation, args, "")
+            self.see("undefined", operation, (number, step), str(problem))
+
+        for operation, args in list_offered(machine, state, note):
             try:
                 outcomes = machine.outcomes(state, operation, args)
             except EvaluationError as problem:
-                self.see(
-                    "undefined", operation, (number, TraceStep(operation, args, "")), str(problem)
-                )
+                note(operation, args, problem)
                 continue
             self.generated += len(outcomes)
             enabled = enabled or bool(outcomes)

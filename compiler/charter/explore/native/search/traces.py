@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
+from charter.analysis.environment import offers
 from charter.core import nodes as n
 from charter.core.nodes import Value
 from charter.core.transition import is_of_transition
@@ -261,14 +262,16 @@ class Traces:
         raise Disagreement(f"{prop.name} has a value where the engine found none")
 
     def trace_undefined(self, operation: str, note: Note) -> tuple[tuple[ReachedStep, ...], str]:
-        """The trace to an operation that asks for a value that does not exist, and what it asks."""
+        """The trace to an operation that asks for a value that does not exist, or of which a
+        condition of the instance does, and what it asks."""
         steps = self.to_state(note.source)
         machine = self.search.program.plan.machine
         state = steps[-1].state if steps else machine.initial()
         for decoded in self.teller.tell(state):
             if not decoded.branch and decoded.operation == operation:
                 try:
-                    machine.outcomes(state, operation, decoded.args)
+                    if offers(machine, state, operation, decoded.args):
+                        machine.outcomes(state, operation, decoded.args)
                 except EvaluationError as problem:
                     return (*steps, ReachedStep(operation, decoded.args, "", state)), str(problem)
         raise Disagreement(f"{operation} does not fail as the engine says")
