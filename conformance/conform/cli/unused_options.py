@@ -97,6 +97,13 @@ RULES: Mapping[str, Sequence[UsedWhere]] = {
             "is for one release; leave out --releases",
         ),
         UsedWhere(
+            ("--crosschecks",),
+            lambda chosen: (
+                not (chosen.limit or chosen.branch or chosen.last_failed or chosen.first)
+            ),
+            "is for the whole suite; leave out --limit, -k, --last-failed and -x",
+        ),
+        UsedWhere(
             ("--master",),
             lambda chosen: chosen.engine != "inline",
             "is for --engine spark; add that",

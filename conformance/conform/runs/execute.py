@@ -19,7 +19,7 @@ from conform.console.progress import bar
 from conform.runs.canaries.forgetful_canaries import explain_unobserved, left_open, outlook
 from conform.runs.conclusion import Finished, JudgedRun, finish, has_stopped, read_finished
 from conform.runs.crosschecks.cross_plan import CrossPlan
-from conform.runs.crosschecks.plan_crosschecks import plan_crosschecks
+from conform.runs.crosschecks.plan_crosschecks import explain_untried, plan_crosschecks
 from conform.runs.earlier_target import folder_noted
 from conform.runs.engines import inline
 from conform.runs.engines.bucket import empty_bucket
@@ -102,6 +102,8 @@ def run_target(
     with contextlib.closing(StdioConnection(prepared.start)) as greeted:
         followed = list_followed(resolved, greeted.welcome, options)
         crosschecks = plan_crosschecks(resolved, greeted.welcome, options)
+        for sentence in explain_untried(resolved, greeted.welcome, options):
+            say(sentence)
         digests = replace(
             digests, hidden=followed.hidden, followed=len(followed.sources),
             crosschecks=len(crosschecks.tries),

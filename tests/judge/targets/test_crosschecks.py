@@ -39,7 +39,7 @@ def judge(targets_folder, tmp_path):
     calls = [("register", {"node": "n1"}), ("register", {"node": "n2"}), ("elect", {})]
     write_toy_vectors(tmp_path / "poor", [vector(*calls)])
 
-    def run(mode, out="run", crosschecks=100, checks=CHECKS, **more):
+    def run(mode, out="run", crosschecks=100, checks=CHECKS, say=[].append, **more):
         folder = Path("adapters") / targets_folder(mode)
         file = folder / "adapter.toml"
         text = file.read_text().replace('overlay = "known"\n', "")
@@ -49,7 +49,7 @@ def judge(targets_folder, tmp_path):
             f"fake-{mode}", suite=str(tmp_path / "poor"), out=str(tmp_path / out),
             crosschecks=crosschecks, **options,
         )  # fmt: skip
-        return run_target(wanted, [].append)
+        return run_target(wanted, say)
 
     return run
 
@@ -74,6 +74,37 @@ def test_cross_checks_hold_when_a_target_is_faithful(judge, capsys):
     said = capsys.readouterr().out
     assert "cross-checks" in said
     assert f"holds {checks['failover']['holds']}, fails 0, expected otherwise {otherwise}" in said
+
+
+def test_each_place_is_counted_once_when_all_are_tried(judge):
+    for one in checks_of(judge("first_choice")).values():
+        ends = ("holds", "fails", "expected_otherwise", "without_answer", "same_question")
+        assert one["tried"] == sum(one[name] for name in (*ends, "not_judged"))
+
+
+def test_a_place_is_not_said_to_hold_when_the_shorter_question_has_no_answer(judge):
+    finished = judge("fails_alone")
+    checks = checks_of(finished)["failover"]
+    assert checks["not_judged"] and checks["fails"] == 0
+
+
+def test_what_a_cross_check_shows_is_not_remembered_as_a_question(judge):
+    before = judge("other_choice", without_remembered=False)
+    assert before.exit_code == 1
+    after = judge("other_choice", "again", crosschecks=0, without_remembered=False)
+    assert "remembered" not in after.summary
+    assert after.summary["unsteady"] == []
+    again = judge("other_choice", "third", without_remembered=False)
+    assert [one["id"] for one in again.summary["findings"]] == [
+        one["id"] for one in before.summary["findings"]
+    ]
+
+
+def test_a_run_says_which_checks_it_cannot_try(judge):
+    lacking = '\n[crosschecks.again]\nhelp = "reads a snapshot"\ninsert = ["load_snapshot"]\n'
+    said = []
+    judge("first_choice", checks=lacking, say=said.append)
+    assert "the cross-check again is not tried: the target does not perform load_snapshot" in said
 
 
 def test_an_inserted_operation_shows_what_the_charter_leaves_open(judge, conform, tmp_path):

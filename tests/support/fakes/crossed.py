@@ -80,9 +80,26 @@ class Throws(FirstChoice):
         return super().perform(operation, args)
 
 
+class FailsAlone(FirstChoice):
+    """Breaks when it elects before any failover."""
+
+    failed_over = False
+
+    def start(self, question):
+        self.failed_over = False
+        super().start(question)
+
+    def perform(self, operation, args):
+        self.failed_over |= operation == POISON
+        if operation == "elect" and not self.failed_over:
+            raise ValueError("it elects nobody before a failover")
+        return super().perform(operation, args)
+
+
 KINDS = {
     "first_choice": FirstChoice, "lazy_image": LazyImage, "other_choice": OtherChoice,
     "elects_once": ElectsOnce, "throws": Throws,
+    "fails_alone": FailsAlone,
 }  # fmt: skip
 
 if __name__ == "__main__":

@@ -180,8 +180,9 @@ def _describe_check(numbers: Mapping[str, int]) -> str:
         f"holds {counted[CrossNumber.HOLDS]}{left_open}",
         f"fails {counted[CrossNumber.FAILS]}{explained}",
     ]
-    for name in (CrossNumber.OTHERWISE, CrossNumber.WITHOUT_ANSWER):
-        if numbers[name]:
+    for name in (CrossNumber.OTHERWISE, CrossNumber.WITHOUT_ANSWER, CrossNumber.SAME_QUESTION,
+                 CrossNumber.NOT_JUDGED):  # fmt: skip
+        if numbers.get(name):
             parts.append(f"{name.replace('_', ' ')} {counted[name]}")
     return ", ".join([*parts, f"not tried {number(numbers['possible'] - numbers['tried'])}"])
 

@@ -16,8 +16,8 @@ from conform.storage.tables import WALKS, DatasetRows
 class CrossNumber(StrEnum):
     """What is counted of each check: places that were tried; questions for which it holds, for
     which it fails, and how many of these overlay entries explain; those with a difference that is
-    left open, which hold; places for which the charter expects something else, and for which it
-    has no answer."""
+    left open, which hold; those that were not judged; places for which the charter expects
+    something else, for which it has no answer, and whose question another place has, too."""
 
     TRIED = "tried"
     HOLDS = "holds"
@@ -26,6 +26,8 @@ class CrossNumber(StrEnum):
     OPEN = "open"
     OTHERWISE = "expected_otherwise"
     WITHOUT_ANSWER = "without_answer"
+    SAME_QUESTION = "same_question"
+    NOT_JUDGED = "not_judged"
 
 
 @dataclass(slots=True)

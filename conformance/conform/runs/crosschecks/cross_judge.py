@@ -50,10 +50,12 @@ class JudgedAnswer:
 @dataclass(frozen=True, slots=True)
 class CrossJudge:
     """Judges the questions of cross-checks through one session. `left_open` counts, by check, what
-    is no finding since the charter leaves it open."""
+    is no finding since the charter leaves it open. `not_compared` has the ids of questions whose
+    shorter one has no answer."""
 
     session: Session
     left_open: Counter[str] = field(default_factory=Counter)
+    not_compared: set[str] = field(default_factory=set)
 
     def judge(self, made: Sequence[CrossQuestion], batch: int = BATCH) -> Iterator[Judgement]:
         """The judgements of the questions, not of the shorter ones, which come first."""
@@ -114,8 +116,12 @@ class CrossJudge:
         found = None
         if made.check.append:
             found = self._check_end(made, long)
-        elif made.short is not None and made.short.id in short:
-            found = self._compare(made, long, short[made.short.id])
+        elif made.short is not None:
+            answer = short.get(made.short.id)
+            if answer is None or not answer.answered.is_whole:
+                self.not_compared.add(made.item.id)
+            else:
+                found = self._compare(made, long, answer)
         if found is None:
             return assessment
         verdict = assessment.verdict

@@ -108,6 +108,11 @@ class AnsweredQuestion:
     batch: BatchTexts
     observes: Sequence[str] | None = None
 
+    @property
+    def is_whole(self) -> bool:
+        """Whether a step is there for all operations, or up to one that cannot be put."""
+        return self.result.status in _STATUSES_READ
+
     def relabel(self, steps: Sequence[int], opaque: OpaqueTypes) -> list[RelabelledStep]:
         """Some steps, relabelled as if there were no others; up to the first that is not there.
         Raises `ValueError` for a value that no type has."""
@@ -142,7 +147,7 @@ def find_unlike(
     """The first step that two answers show differently; None if there is none, or if one ends in a
     fault before: that is a deviation of its own. Raises `ValueError` for a value that no type
     has."""
-    if short.result.status not in _STATUSES_READ or long.result.status not in _STATUSES_READ:
+    if not (short.is_whole and long.is_whole):
         return None
     count = len(short.calls) + 1
     one = short.relabel(range(count), opaque)

@@ -59,6 +59,16 @@ def _can_try(check: CrossCheck, welcome: Welcome) -> bool:
     )
 
 
+def explain_untried(run: ResolvedRun, welcome: Welcome, options: RunOptions) -> Iterator[str]:
+    """A sentence for each check of a target that a run wants, and that the target lacks something
+    for."""
+    for check in run.prepared.target.crosschecks if options.crosschecks else ():
+        lacks = sorted(check.operations - welcome.operations)
+        why = f"does not perform {', '.join(lacks)}" if lacks else "shows no image"
+        if not _can_try(check, welcome):
+            yield f"the cross-check {check.name} is not tried: the target {why}"
+
+
 def _spread(check: CrossCheck, operations: Sequence[Sequence[str]]) -> list[CrossTry]:
     """All places of a check, one of each kind before the second of any."""
     kinds: dict[Kind, list[CrossTry]] = {}

@@ -39,7 +39,7 @@ def judge_crosschecks(bucket: int, context: RunContext, pool: Pool) -> dict[str,
     for judgement in judge.judge(made, 1 if context.first else BATCH):
         tally.add(judgement)
         tally.watch(judgement)
-        _count(counts, judgement, by_id)
+        _count(counts, judgement, by_id, judge.not_compared)
         tally.stop |= context.first and (breaks(judgement) or shows_new(judgement, context.known))
     for check, count in judge.left_open.items():
         counts.count(check, CrossNumber.OPEN, count)
@@ -65,12 +65,16 @@ def _make(context: RunContext, block: int, counts: CrossCounts) -> list[CrossQue
                 counts.count(tried.check, CrossNumber.WITHOUT_ANSWER)
             case ExpectedOtherwise():
                 counts.count(tried.check, CrossNumber.OTHERWISE)
+            case CrossQuestion() if found.item.id in made:
+                counts.count(tried.check, CrossNumber.SAME_QUESTION)
             case CrossQuestion():
-                made.setdefault(found.item.id, found)
+                made[found.item.id] = found
     return [*made.values()]
 
 
-def _count(counts: CrossCounts, judgement: Judgement, made: dict[str, CrossQuestion]) -> None:
+def _count(
+    counts: CrossCounts, judgement: Judgement, made: dict[str, CrossQuestion], lost: set[str]
+) -> None:
     for item, assessment in zip(judgement.items, judgement.assessments, strict=True):
         check = made[item.id].check
         grave = (Severity.FAULT, Severity.IMAGE) if check.deltas else (Severity.FAULT,)
@@ -79,7 +83,9 @@ def _count(counts: CrossCounts, judgement: Judgement, made: dict[str, CrossQuest
             for one in assessment.verdict.deviations
             if one.branch == check.rule or one.severity in grave
         ]
-        if assessment.verdict.kind in JUDGED:
+        if assessment.verdict.kind not in JUDGED or (item.id in lost and not shown):
+            counts.count(check.name, CrossNumber.NOT_JUDGED)
+        else:
             counts.count(check.name, CrossNumber.FAILS if shown else CrossNumber.HOLDS)
         if shown and all(one.entries for one in shown):
             counts.count(check.name, CrossNumber.EXPLAINED)

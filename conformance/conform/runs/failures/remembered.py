@@ -10,6 +10,7 @@ import orjson
 
 from charter.formats import canonical
 from charter.formats.canonical import Json
+from charter.formats.findings.crosschecks import is_crosscheck
 from charter.formats.opaque import OpaqueTypes
 from charter.formats.reading import own_list, own_object
 from charter.formats.run import RunFinding
@@ -190,9 +191,11 @@ def _list_failures(
     findings: Iterable[RunFinding], trouble: Json, vectors: AskedVectors, known: Collection[str]
 ) -> Iterator[FailedQuestion]:
     """A question for each new finding, the smaller one if there is one, and for each trouble that
-    is not allowed; none for examples that are `known`."""
+    is not allowed; none for examples that are `known`, nor for what a cross-check shows: its
+    question alone may conform, and a later run tries the same places."""
     for finding in findings:
-        if finding.new and finding.vector not in known:
+        alone = not is_crosscheck(finding.rule)
+        if finding.new and alone and finding.vector not in known:
             if finding.shrunk is not None:
                 question = read_question(dict(finding.shrunk.question))
             else:

@@ -21,6 +21,8 @@ UNREAD = [
     "generate none.charter --adapter go --instance tiny",
     "mutate none.charter --seed 3",
     "run --target none --engine inline --master local[2]",
+    "run --target none --limit 3 --crosschecks 9",
+    "run --target none -x --crosschecks 9",
     "doctor --release 2",
     "doctor --sorts {}",
     "eval 1 none.charter --scenario first --instance tiny",
