@@ -63,7 +63,10 @@ def run(arguments: argparse.Namespace) -> int:
     places = named.runs
     if len(places) < 2:
         there = places[0] if places else f"what lies in {arguments.runs[0]}"
-        lost = [f"{name} was not judged: {why.rstrip('.')}" for name, why in named.lost.items()]
+        lost = [
+            f"{name} was not judged: {why.splitlines()[0].rstrip('.:')}"
+            for name, why in named.lost.items()
+        ]
         raise BadRun(
             f"{'; '.join([f'{there} is compared with nothing', *lost])}; name two runs, or more"
         )
