@@ -129,3 +129,17 @@ def test_options_for_one_release_are_refused_when_there_are_several(judge):
         code, _, err = judge("1.0..", *option)
         assert code == 2
         assert "is for one release; leave out --releases" in err
+
+
+def test_a_release_that_was_judged_by_another_adapter_is_no_column_when_releases_are_compared(
+    judge, shop, conform
+):
+    judge("1.0..2.0")
+    text = (shop / "adapter.py").read_text(encoding="utf-8")
+    (shop / "adapter.py").write_text(f"{text}\n# changed\n", encoding="utf-8")
+    judge("1.0,2.0")
+    judged = json.loads(Path("all", "releases.json").read_text(encoding="utf-8"))
+    judged["releases"] = ["1.0", "1.1", "2.0"]  # as if it was killed after the first
+    Path("all", "releases.json").write_text(json.dumps(judged), encoding="utf-8")
+    _, out, _ = conform("compare", "all")
+    assert "1.1 was not judged: its run is of another adapter or other options" in out

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from charter.formats.canonical import Json
 from charter.formats.reading import mapping, texts
+from charter.formats.run_description import RunDescription
 from conform.console.errors import BadRun
 from conform.storage.bucket_store import RunFolder
 
@@ -74,11 +75,28 @@ def _find(places: Sequence[str], lost: dict[str, str]) -> Iterator[str]:
         if judged is None:
             yield place
             continue
-        for release in judged.releases:
-            if (why := judged.lost.get(release)) or (why := _doubt(Path(place) / release)):
+        folders = [Path(place) / release for release in judged.releases]
+        last = max(map(_describe, folders), key=lambda one: one.started, default=RunDescription())
+        for release, folder in zip(judged.releases, folders, strict=True):
+            why = judged.lost.get(release) or _doubt(folder) or _compare(_describe(folder), last)
+            if why:
                 lost[release] = why
             else:
                 yield str(Path(place) / release)
+
+
+def _describe(run: Path) -> RunDescription:
+    """The run.json of a run; an empty one if there is none."""
+    store = RunFolder(str(run.resolve()))
+    return store.read_run() if store.has("run.json") else RunDescription()
+
+
+def _compare(run: RunDescription, last: RunDescription) -> str:
+    """Why a run is not like the one that was started last: the command did not come to its end
+    after a change; "" if it is."""
+    then, now = [(one.adapter, one.limit, one.walks) for one in (run, last)]
+    says = "its run is of another adapter or other options than the last one"
+    return "" if then == now else f"{says}; repeat the command that judges it"
 
 
 def _doubt(run: Path) -> str:
