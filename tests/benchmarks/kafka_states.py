@@ -50,7 +50,7 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """A recorded call: what it was requested, the state before it, and how it ended."""
+    """A recorded call: its request, the state before it, and how it ended."""
 
     request: Data
     before: Data
