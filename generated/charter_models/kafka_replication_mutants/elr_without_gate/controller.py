@@ -17,9 +17,9 @@ from charter_models.sibling import begin
 if TYPE_CHECKING:
     from charter_models.kafka_replication.controller import Broker, Config, Partition
 
-begin(__name__, "charter_models.kafka_replication.controller", "1c5c854c1605855b4092")
+begin(__name__, "charter_models.kafka_replication.controller", "84e70ffecf4717de6147")
 
-SPEC_DIGEST = "75ad39e97cc092193063"
+SPEC_DIGEST = "812af636a31b0918e33e"
 
 
 def eligible_after(

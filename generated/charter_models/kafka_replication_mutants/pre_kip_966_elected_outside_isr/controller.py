@@ -29,10 +29,10 @@ if TYPE_CHECKING:
         eligible_after,
     )
 
-begin(__name__, "charter_models.kafka_replication.controller", "1c5c854c1605855b4092")
+begin(__name__, "charter_models.kafka_replication.controller", "84e70ffecf4717de6147")
 
 VARIANT = "pre_kip_966"
-SPEC_DIGEST = "e3bfa0f3d2314626014e"
+SPEC_DIGEST = "52643259fdc363e4f8e1"
 
 
 def default_config() -> Config:

@@ -26,10 +26,10 @@ if TYPE_CHECKING:
         Reply,
     )
 
-begin(__name__, "charter_models.kafka_replication.controller", "1c5c854c1605855b4092")
+begin(__name__, "charter_models.kafka_replication.controller", "84e70ffecf4717de6147")
 
 VARIANT = "pre_kip_966"
-SPEC_DIGEST = "b94ff06fdff37bdcc080"
+SPEC_DIGEST = "c84f7e42fa5821b5c0ab"
 
 
 def default_config() -> Config:

@@ -26,10 +26,10 @@ if TYPE_CHECKING:
         Reply,
     )
 
-begin(__name__, "charter_models.kafka_replication.controller", "1c5c854c1605855b4092")
+begin(__name__, "charter_models.kafka_replication.controller", "84e70ffecf4717de6147")
 
 VARIANT = "pre_kip_966"
-SPEC_DIGEST = "8714fde2983b628047a1"
+SPEC_DIGEST = "a1f0f699fb3ab74b7aa8"
 
 
 def default_config() -> Config:

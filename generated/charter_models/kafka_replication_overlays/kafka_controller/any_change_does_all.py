@@ -45,7 +45,6 @@ if TYPE_CHECKING:
         electable_by_order,
         elected,
         leaders_after,
-        leaders_uncleanly,
         new_leaders,
         reassignment_done,
         touched,
@@ -53,12 +52,10 @@ if TYPE_CHECKING:
         without_unclean_election,
     )
 
-begin(__name__, "charter_models.kafka_replication.controller", "1c5c854c1605855b4092")
+begin(__name__, "charter_models.kafka_replication.controller", "84e70ffecf4717de6147")
 
-CHANGES = (
-    "balance_leaders elect_leader elect_uncleanly heartbeat register session_expires unregister "
-)
-SPEC_DIGEST = "93c50ddef579e54cfdc7"
+CHANGES = "balance_leaders elect_leader heartbeat register session_expires unregister"
+SPEC_DIGEST = "1bbb4082e6d06214a93b"
 
 
 def replaced_without_broker(
@@ -82,7 +79,7 @@ def without_broker(
     leader: Broker | None,
     config: Config,
 ) -> Partition | None:
-    """overlay.charter:220"""
+    """overlay.charter:216"""
     if slot is None:
         return None
     if touched(slot, gone, suspect):
@@ -99,7 +96,7 @@ def recorded(slot: Partition | None, next_: Partition | None, twice: bool) -> Pa
     """The change of `slot` to `next`; if `twice`, a second record starts another partition
     epoch, and another leader epoch if the first did.
 
-    overlay.charter:39
+    overlay.charter:35
     """
     if twice and next_ != slot:
         return replace(
@@ -113,7 +110,7 @@ def recorded(slot: Partition | None, next_: Partition | None, twice: bool) -> Pa
 
 
 def finished(p: Partition, e: Partition, left: frozenset[Broker], config: Config) -> Partition:
-    """overlay.charter:198"""
+    """overlay.charter:194"""
     if not reassignment_done(p, left, config):
         return e
     ended = with_new_isr(
@@ -135,7 +132,7 @@ def finished(p: Partition, e: Partition, left: frozenset[Broker], config: Config
 
 
 def refreshed(slot: Partition | None, leader: Broker | None, config: Config) -> Partition | None:
-    """overlay.charter:229"""
+    """overlay.charter:225"""
     if slot is None:
         return None
     return finished(
@@ -144,7 +141,7 @@ def refreshed(slot: Partition | None, leader: Broker | None, config: Config) -> 
 
 
 def preferred_after(p: Partition, able: frozenset[Broker], config: Config) -> frozenset[Broker]:
-    """overlay.charter:241"""
+    """overlay.charter:237"""
     staying = keep(p.replicas, frozenset(p.replicas) - p.removing)
     preferred = frozenset(b for b in p.isr & able if first(staying) == b)
     return preferred if len(preferred) > 0 else leaders_after(p, p.isr, able, config)
@@ -162,11 +159,11 @@ class Changed(Controller):
         if self.registration[broker] is None:  # absent
             return [Outcome("unregister/unknown", Rejected(Error.BROKER_ID_NOT_REGISTERED), self)]
 
-        # unregister/removed  overlay.charter:249
+        # unregister/removed  overlay.charter:245
         return self._unregister_removed(broker)
 
     def _unregister_removed(self, broker: Broker) -> list[Outcome[Controller, Reply]]:
-        """unregister/removed  overlay.charter:249"""
+        """unregister/removed  overlay.charter:245"""
         allowed: list[Outcome[Controller, Reply]] = []
         left_now = self.registration.put(broker, None)
         for doubted in one_of(frozenset({frozenset(), frozenset({broker})})):
@@ -209,7 +206,7 @@ class Changed(Controller):
         able = active(self.world, self.registration)
         p = self.partition[topic]
 
-        # elect_leader/unknown  20-controller.charter:449  DOC Protocol errors:
+        # elect_leader/unknown  20-controller.charter:438  DOC Protocol errors:
         # UNKNOWN_TOPIC_OR_PARTITION
         if p is None:  # absent
             return [Outcome(
@@ -218,12 +215,12 @@ class Changed(Controller):
 
         preferred = value(first(p.replicas))
 
-        # elect_leader/not_needed  20-controller.charter:454  DOC Protocol errors:
+        # elect_leader/not_needed  20-controller.charter:443  DOC Protocol errors:
         # ELECTION_NOT_NEEDED
         if p.leader is not None if unclean else p.leader == preferred:  # content
             return [Outcome("elect_leader/not_needed", Rejected(Error.ELECTION_NOT_NEEDED), self)]
 
-        # elect_leader/preferred_unavailable  overlay.charter:274
+        # elect_leader/preferred_unavailable  overlay.charter:270
         if (
             not unclean  # preferring
             and preferred not in p.isr & able  # unfit
@@ -234,7 +231,7 @@ class Changed(Controller):
         ):
             allowed += self._elect_leader_preferred_unavailable(topic, able, p)
 
-        # elect_leader/preferred  overlay.charter:282
+        # elect_leader/preferred  overlay.charter:278
         if (
             not unclean  # preferring
             and preferred in candidates(p, p.replicas, p.isr, frozenset(), able, self.config)  # fit
@@ -243,11 +240,11 @@ class Changed(Controller):
         if allowed:
             return allowed
 
-        # elect_leader/nobody  overlay.charter:291
+        # elect_leader/nobody  overlay.charter:287
         if not electable_by_order(p, able, self.config):  # empty
             return self._elect_leader_nobody(topic, p)
 
-        # elect_leader/elected  20-controller.charter:476  S3 Unclean leader election
+        # elect_leader/elected  20-controller.charter:465  S3 Unclean leader election
         return self._elect_leader_elected(topic, able, p)
 
     def _elect_leader_preferred_unavailable(
@@ -256,7 +253,7 @@ class Changed(Controller):
         able: frozenset[Broker],
         p: Partition,
     ) -> list[Outcome[Controller, Reply]]:
-        """elect_leader/preferred_unavailable  overlay.charter:274"""
+        """elect_leader/preferred_unavailable  overlay.charter:270"""
         allowed: list[Outcome[Controller, Reply]] = []
         for heir in one_or_none(electable(
             p, p.replicas, p.isr, frozenset(), able, without_unclean_election(self.config)
@@ -277,7 +274,7 @@ class Changed(Controller):
         p: Partition,
         preferred: Broker,
     ) -> list[Outcome[Controller, Reply]]:
-        """elect_leader/preferred  overlay.charter:282"""
+        """elect_leader/preferred  overlay.charter:278"""
         allowed: list[Outcome[Controller, Reply]] = []
         for heir in one_or_none(preferred_after(p, able, self.config)):
             after = replace(
@@ -294,7 +291,7 @@ class Changed(Controller):
         return allowed
 
     def _elect_leader_nobody(self, topic: Topic, p: Partition) -> list[Outcome[Controller, Reply]]:
-        """elect_leader/nobody  overlay.charter:291"""
+        """elect_leader/nobody  overlay.charter:287"""
         next_ = value(refreshed(self.partition[topic], None, self.config))
         after = replace(self, partition=self.partition.put(topic, next_))
         return [Outcome(
@@ -306,14 +303,14 @@ class Changed(Controller):
     def balance_leaders(self) -> list[Outcome[Controller, Reply]]:
         able = active(self.world, self.registration)
 
-        # balance_leaders/balanced  overlay.charter:310
+        # balance_leaders/balanced  overlay.charter:294
         return self._balance_leaders_balanced(able)
 
     def _balance_leaders_balanced(
         self,
         able: frozenset[Broker],
     ) -> list[Outcome[Controller, Reply]]:
-        """balance_leaders/balanced  overlay.charter:310"""
+        """balance_leaders/balanced  overlay.charter:294"""
         allowed: list[Outcome[Controller, Reply]] = []
         for leader in each({
             t: one_or_none(
@@ -343,30 +340,4 @@ class Changed(Controller):
                 }),
             )
             allowed.append(Outcome("balance_leaders/balanced", Done(), after))
-        return allowed
-
-    def elect_uncleanly(self) -> list[Outcome[Controller, Reply]]:
-        able = active(self.world, self.registration)
-
-        # elect_uncleanly/elected  overlay.charter:298
-        return self._elect_uncleanly_elected(able)
-
-    def _elect_uncleanly_elected(self, able: frozenset[Broker]) -> list[Outcome[Controller, Reply]]:
-        """elect_uncleanly/elected  overlay.charter:298"""
-        allowed: list[Outcome[Controller, Reply]] = []
-        for leader in each({
-            t: one_or_none(leaders_uncleanly(self.partition[t], able, self.config))
-            for t in self.world.topics
-        }):
-            after = replace(
-                self,
-                partition=Map({
-                    t: refreshed(self.partition[t], leader[t], self.config)
-                    if (p := self.partition[t]) is not None
-                    and (p.leader is None and self.config.unclean_election)
-                    else self.partition[t]
-                    for t in self.world.topics
-                }),
-            )
-            allowed.append(Outcome("elect_uncleanly/elected", Done(), after))
         return allowed

@@ -27,10 +27,10 @@ if TYPE_CHECKING:
         Partition,
     )
 
-begin(__name__, "charter_models.kafka_replication.controller", "1c5c854c1605855b4092")
+begin(__name__, "charter_models.kafka_replication.controller", "84e70ffecf4717de6147")
 
 CHANGES = "heartbeat register session_expires unregister"
-SPEC_DIGEST = "25fd15c7b72b3e969aac"
+SPEC_DIGEST = "719263c3681d040e3b11"
 
 
 def replaced_touched(p: Partition, gone: Broker, suspect: frozenset[Broker]) -> bool:
@@ -40,7 +40,7 @@ def replaced_touched(p: Partition, gone: Broker, suspect: frozenset[Broker]) -> 
 def touched(p: Partition, gone: Broker, suspect: frozenset[Broker]) -> bool:
     """Also called `partitionsWithBrokerInIsr`.
 
-    overlay.charter:550
+    overlay.charter:525
     """
     return (
         replaced_touched(p, gone, suspect)

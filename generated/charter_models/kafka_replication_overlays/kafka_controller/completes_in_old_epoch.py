@@ -29,10 +29,10 @@ if TYPE_CHECKING:
         with_last_known_elr,
     )
 
-begin(__name__, "charter_models.kafka_replication.controller", "1c5c854c1605855b4092")
+begin(__name__, "charter_models.kafka_replication.controller", "84e70ffecf4717de6147")
 
 CHANGES = "alter_partition reassign"
-SPEC_DIGEST = "e8ebc24dc93ad19e8ee0"
+SPEC_DIGEST = "bc7f46f620d5e621be5d"
 
 
 def replaced_with_new_isr(
@@ -74,7 +74,7 @@ def with_new_isr(
 ) -> Partition:
     """Also called `completeReassignmentIfNeeded`.
 
-    overlay.charter:182
+    overlay.charter:178
     """
     if len(p.removing) > 0:
         return replaced_with_new_isr(p, isr, leader, recovering, config)

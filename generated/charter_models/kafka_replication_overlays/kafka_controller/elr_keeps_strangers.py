@@ -19,13 +19,13 @@ from charter_models.sibling import begin
 if TYPE_CHECKING:
     from charter_models.kafka_replication.controller import Broker, Config, Partition, complete
 
-begin(__name__, "charter_models.kafka_replication.controller", "1c5c854c1605855b4092")
+begin(__name__, "charter_models.kafka_replication.controller", "84e70ffecf4717de6147")
 
 CHANGES = (
-    "alter_partition balance_leaders cancel_reassignment elect_leader elect_uncleanly heartbeat "
-    "reassign register session_expires unregister "
+    "alter_partition balance_leaders cancel_reassignment elect_leader heartbeat reassign register "
+    "session_expires unregister "
 )
-SPEC_DIGEST = "5a80b70fa4704ea2d8ea"
+SPEC_DIGEST = "4d8ed23626bf98f25194"
 
 
 def eligible_after(
@@ -37,7 +37,7 @@ def eligible_after(
 ) -> frozenset[Broker]:
     """Also called `maybePopulateTargetElr`.
 
-    overlay.charter:347
+    overlay.charter:331
     """
     if not config.elr or len(isr) >= min(config.min_insync_replicas, len(p.replicas)):
         return frozenset()
@@ -65,6 +65,6 @@ def candidates(
 ) -> frozenset[Broker]:
     """Nevertheless only replicas are elected. Also called `isValidNewLeader`.
 
-    overlay.charter:353
+    overlay.charter:337
     """
     return replaced_candidates(p, replicas, isr, suspect, able, config) & frozenset(replicas)

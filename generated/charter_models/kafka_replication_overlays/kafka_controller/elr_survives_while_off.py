@@ -3,9 +3,9 @@
 # ruff: noqa: C420, PLR0913, PLR0915, PLR0917, RUF100
 """The entry elr_survives_while_off of the overlay kafka_controller.
 
-suspected_defect, releases from 4.0.0 on (DOC Eligible Leader Replicas, CODE
-PartitionRegistration, PULL 18680), because: ISR {b1}, ELR {b2}; ELR off; min.insync.replicas
-2 to 1, so that b1 commits alone; b1 fails: b2 is still listed, and elected, ELR on or off.
+suspected_defect, releases from 4.0.0 on (DOC Eligible Leader Replicas), because: ISR {b1},
+ELR {b2}; ELR off; min.insync.replicas 2 to 1, so that b1 commits alone; b1 fails: b2 is still
+listed, and elected, ELR on or off.
 
 What differs from the plain model.
 """
@@ -49,13 +49,13 @@ if TYPE_CHECKING:
         without_broker,
     )
 
-begin(__name__, "charter_models.kafka_replication.controller", "1c5c854c1605855b4092")
+begin(__name__, "charter_models.kafka_replication.controller", "84e70ffecf4717de6147")
 
 CHANGES = (
-    "balance_leaders cancel_reassignment elect_leader elect_uncleanly heartbeat load_snapshot "
-    "reassign register session_expires set_elr set_min_isr unregister "
+    "balance_leaders cancel_reassignment elect_leader heartbeat reassign register session_expires "
+    "set_elr set_min_isr unregister "
 )
-SPEC_DIGEST = "1e3c8e0ac7b0d8f3cff8"
+SPEC_DIGEST = "873a681d379864b19ac2"
 
 
 def replaced_complete(
@@ -75,7 +75,7 @@ def complete(
     suspect: frozenset[Broker],
     config: Config,
 ) -> frozenset[Broker]:
-    """overlay.charter:406"""
+    """overlay.charter:381"""
     if config.elr or len(isr) > 0:
         return replaced_complete(p, replicas, isr, suspect, config)
     return p.elr - suspect
@@ -103,21 +103,11 @@ def elected(
     return bumped(p, with_last_known_elr(p, next_, suspect, config))
 
 
-def without_elr(slot: Partition | None) -> Partition | None:
-    """A partition in a snapshot that is written while ELR is off.
-
-    overlay.charter:34
-    """
-    if slot is None:
-        return None
-    return replace(slot, elr=frozenset(), last_known_elr=frozenset())
-
-
 def recorded(slot: Partition | None, next_: Partition | None, twice: bool) -> Partition | None:
     """The change of `slot` to `next`; if `twice`, a second record starts another partition
     epoch, and another leader epoch if the first did.
 
-    overlay.charter:39
+    overlay.charter:35
     """
     if twice and next_ != slot:
         return replace(
@@ -184,7 +174,7 @@ class Changed(Controller):
         ):
             allowed += self._register_clean(broker, epoch, registered_now)
 
-        # register/unclean  overlay.charter:414
+        # register/unclean  overlay.charter:389
         if (
             (known is None or (known.fenced and restarted))  # fenced
             and (known is None or previous_epoch != known.epoch)  # other_session
@@ -204,7 +194,7 @@ class Changed(Controller):
         epoch: BrokerEpoch,
         registered_now: Map[Broker, Registration | None],
     ) -> list[Outcome[Controller, Reply]]:
-        """register/unclean  overlay.charter:414"""
+        """register/unclean  overlay.charter:389"""
         allowed: list[Outcome[Controller, Reply]] = []
         for doubted in each({
             t: one_of(
@@ -245,20 +235,8 @@ class Changed(Controller):
                     allowed.append(Outcome("register/unclean", Registered(epoch), after))
         return allowed
 
-    def load_snapshot(self) -> list[Outcome[Controller, Reply]]:
-        # load_snapshot/loaded  overlay.charter:399
-        after = replace(
-            self,
-            partition=self.partition
-            if self.config.elr
-            else Map({t: without_elr(self.partition[t]) for t in self.world.topics}),
-            below_shutdown_offset=Map({b: None for b in self.world.brokers}),
-            expired=frozenset(),
-        )
-        return [Outcome("load_snapshot/loaded", Done(), after)]
-
     def set_min_isr(self, minimum: int) -> list[Outcome[Controller, Reply]]:
-        # set_min_isr/same  20-controller.charter:643  DOC Eligible Leader Replicas
+        # set_min_isr/same  20-controller.charter:618  DOC Eligible Leader Replicas
         # The value is the same, and the ELR is cleared all the same.
         if minimum == self.config.min_insync_replicas:  # unchanged
             after = replace(
@@ -269,7 +247,7 @@ class Changed(Controller):
             )
             return [Outcome("set_min_isr/same", Done(), after)]
 
-        # set_min_isr/changed  20-controller.charter:649  DOC Eligible Leader Replicas
+        # set_min_isr/changed  20-controller.charter:624  DOC Eligible Leader Replicas
         after = replace(
             self,
             partition=Map({t: with_cleared_elr(self.partition[t]) for t in self.world.topics})
@@ -280,13 +258,13 @@ class Changed(Controller):
         return [Outcome("set_min_isr/changed", Done(), after)]
 
     def set_elr(self, enabled: bool) -> list[Outcome[Controller, Reply]]:
-        # set_elr/off  20-controller.charter:668  DOC Eligible Leader Replicas
+        # set_elr/off  20-controller.charter:643  DOC Eligible Leader Replicas
         # The ELR is empty while the feature is off.
         if not enabled:  # disabling
             after = replace(self, partition=self.partition, config=replace(self.config, elr=False))
             return [Outcome("set_elr/off", Done(), after)]
 
-        # set_elr/on  20-controller.charter:675  S1 Eligible Leader Replicas (ELR)
+        # set_elr/on  20-controller.charter:650  S1 Eligible Leader Replicas (ELR)
         # An ELR from before it was off may not be complete any more, and is cleared.
         after = replace(self, partition=self.partition, config=replace(self.config, elr=True))
         return [Outcome("set_elr/on", Done(), after)]

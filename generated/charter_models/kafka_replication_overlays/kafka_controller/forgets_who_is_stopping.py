@@ -33,10 +33,10 @@ if TYPE_CHECKING:
         is_leader,
     )
 
-begin(__name__, "charter_models.kafka_replication.controller", "1c5c854c1605855b4092")
+begin(__name__, "charter_models.kafka_replication.controller", "84e70ffecf4717de6147")
 
 CHANGES = "heartbeat register"
-SPEC_DIGEST = "232156877b7a290b7478"
+SPEC_DIGEST = "b6a2a428e6766503a7d2"
 
 
 def below_after_registering(
@@ -46,7 +46,7 @@ def below_after_registering(
     """`below_shutdown_offset` after `broker` registers again: the controller forgets that it was
     shutting down.
 
-    overlay.charter:53
+    overlay.charter:49
     """
     return below_shutdown_offset.put(broker, None)
 
@@ -114,7 +114,7 @@ class Changed(Controller):
         if allowed:
             return allowed
 
-        # register/again  overlay.charter:525
+        # register/again  overlay.charter:500
         after = replace(
             self,
             below_shutdown_offset=below_after_registering(broker, self.below_shutdown_offset),

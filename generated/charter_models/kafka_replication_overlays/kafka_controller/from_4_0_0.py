@@ -76,7 +76,6 @@ if TYPE_CHECKING:
         bumped,
         is_leader,
         isr_after_election,
-        leaders_uncleanly,
         new_leaders,
         with_cleared_elr,
         with_last_known_elr,
@@ -84,20 +83,18 @@ if TYPE_CHECKING:
     )
     from charter_models.kafka_replication.controller_wire import _partition_from, _partition_json
 
-begin(__name__, "charter_models.kafka_replication.controller", "1c5c854c1605855b4092")
+begin(__name__, "charter_models.kafka_replication.controller", "84e70ffecf4717de6147")
 
-SPEC_DIGEST = "06b6fbe52273793d84e1"
+SPEC_DIGEST = "11c653e0356fb5b2d4af"
 OPERATIONS: tuple[str, ...] = (
     "register",
     "heartbeat",
     "session_expires",
     "unregister",
     "failover",
-    "load_snapshot",
     "alter_partition",
     "elect_leader",
     "balance_leaders",
-    "elect_uncleanly",
     "create_topic",
     "delete_topic",
     "reassign",
@@ -118,7 +115,7 @@ def eligible_after(
 ) -> frozenset[Broker]:
     """Also called `maybePopulateTargetElr`.
 
-    overlay.charter:347
+    overlay.charter:331
     """
     if not config.elr or len(isr) >= min(config.min_insync_replicas, len(p.replicas)):
         return frozenset()
@@ -131,7 +128,7 @@ def last_known_elr_after(
     suspect: frozenset[Broker],
     config: Config,
 ) -> frozenset[Broker]:
-    """overlay.charter:119  DOC Eligible Leader Replicas"""
+    """overlay.charter:115  DOC Eligible Leader Replicas"""
     return known_since_emptied(p, next_, config)
 
 
@@ -152,7 +149,7 @@ def complete(
     suspect: frozenset[Broker],
     config: Config,
 ) -> frozenset[Broker]:
-    """overlay.charter:406"""
+    """overlay.charter:381"""
     if config.elr or len(isr) > 0:
         return replaced_complete(p, replicas, isr, suspect, config)
     return p.elr - suspect
@@ -179,7 +176,7 @@ def candidates(
 ) -> frozenset[Broker]:
     """Nevertheless only replicas are elected. Also called `isValidNewLeader`.
 
-    overlay.charter:353
+    overlay.charter:337
     """
     return replaced_candidates(p, replicas, isr, suspect, able, config) & frozenset(replicas)
 
@@ -210,7 +207,7 @@ def electable(
 ) -> frozenset[Broker]:
     """Also called `electAnyLeader`.
 
-    overlay.charter:126
+    overlay.charter:122
     """
     eligible = eligible_after(p, replicas, isr, suspect, config)
     last_ = last_leader(p, isr, eligible, config)
@@ -280,7 +277,7 @@ def with_new_isr(
 ) -> Partition:
     """Also called `completeReassignmentIfNeeded`.
 
-    overlay.charter:182
+    overlay.charter:178
     """
     if len(p.removing) > 0:
         return replaced_with_new_isr(p, isr, leader, recovering, config)
@@ -297,7 +294,7 @@ def with_new_isr(
 def reassignment_done(p: Partition, isr: frozenset[Broker], config: Config) -> bool:
     """Also called `maybeCompleteReassignment`.
 
-    overlay.charter:160
+    overlay.charter:156
     """
     return (
         len(p.adding | p.removing) > 0
@@ -311,7 +308,7 @@ def without_epoch(
     isr: frozenset[Broker],
     isr_epochs: Map[Broker, BrokerEpoch | None],
 ) -> frozenset[Broker]:
-    """overlay.charter:738  KIP 903"""
+    """overlay.charter:713  KIP 903"""
     return frozenset()
 
 
@@ -333,7 +330,7 @@ def leaders_after(
 ) -> frozenset[Broker]:
     """A leader that is fenced stays until something else changes the partition.
 
-    overlay.charter:136
+    overlay.charter:132
     """
     return replaced_leaders_after(p, isr, able, config) & able
 
@@ -345,7 +342,7 @@ def replaced_touched(p: Partition, gone: Broker, suspect: frozenset[Broker]) -> 
 def touched(p: Partition, gone: Broker, suspect: frozenset[Broker]) -> bool:
     """Also called `partitionsWithBrokerInIsr`.
 
-    overlay.charter:550
+    overlay.charter:525
     """
     return (
         replaced_touched(p, gone, suspect)
@@ -379,7 +376,7 @@ def without_broker(
     leader: Broker | None,
     config: Config,
 ) -> Partition | None:
-    """overlay.charter:220"""
+    """overlay.charter:216"""
     if slot is None:
         return None
     if touched(slot, gone, suspect):
@@ -393,7 +390,7 @@ def without_broker(
 
 
 def electable_by_order(p: Partition, able: frozenset[Broker], config: Config) -> frozenset[Broker]:
-    """overlay.charter:130  DOC Eligible Leader Replicas"""
+    """overlay.charter:126  DOC Eligible Leader Replicas"""
     return elected_by_order(p, able, config)
 
 
@@ -417,7 +414,7 @@ def replaced_with_reassignment_2(
 ) -> Partition:
     """Also called `PartitionReassignmentReplicas`.
 
-    overlay.charter:488
+    overlay.charter:463
     """
     return replace(
         replaced_with_reassignment(p, target, leaving),
@@ -434,7 +431,7 @@ def with_reassignment(
 ) -> Partition:
     """Also called `PartitionReassignmentReplicas`.
 
-    overlay.charter:502
+    overlay.charter:477
     """
     return replace(
         replaced_with_reassignment_2(p, target, leaving),
@@ -448,7 +445,7 @@ def with_reassignment(
 
 
 def leaving_replicas(p: Partition, target: tuple[Broker, ...]) -> frozenset[Broker]:
-    """overlay.charter:486"""
+    """overlay.charter:461"""
     return frozenset(p.replicas) - frozenset(target)
 
 
@@ -502,21 +499,11 @@ def known_since_emptied(p: Partition, next_: Partition, config: Config) -> froze
     return frozenset() if next_.leader is not None else p.last_known_elr
 
 
-def without_elr(slot: Partition | None) -> Partition | None:
-    """A partition in a snapshot that is written while ELR is off.
-
-    overlay.charter:34
-    """
-    if slot is None:
-        return None
-    return replace(slot, elr=frozenset(), last_known_elr=frozenset())
-
-
 def recorded(slot: Partition | None, next_: Partition | None, twice: bool) -> Partition | None:
     """The change of `slot` to `next`; if `twice`, a second record starts another partition
     epoch, and another leader epoch if the first did.
 
-    overlay.charter:39
+    overlay.charter:35
     """
     if twice and next_ != slot:
         return replace(
@@ -536,13 +523,13 @@ def below_after_registering(
     """`below_shutdown_offset` after `broker` registers again: the controller forgets that it was
     shutting down.
 
-    overlay.charter:53
+    overlay.charter:49
     """
     return below_shutdown_offset.put(broker, None)
 
 
 def finished(p: Partition, e: Partition, left: frozenset[Broker], config: Config) -> Partition:
-    """overlay.charter:198"""
+    """overlay.charter:194"""
     if not reassignment_done(p, left, config):
         return e
     ended = with_new_isr(
@@ -564,7 +551,7 @@ def finished(p: Partition, e: Partition, left: frozenset[Broker], config: Config
 
 
 def refreshed(slot: Partition | None, leader: Broker | None, config: Config) -> Partition | None:
-    """overlay.charter:229"""
+    """overlay.charter:225"""
     if slot is None:
         return None
     return finished(
@@ -573,14 +560,14 @@ def refreshed(slot: Partition | None, leader: Broker | None, config: Config) -> 
 
 
 def preferred_after(p: Partition, able: frozenset[Broker], config: Config) -> frozenset[Broker]:
-    """overlay.charter:241"""
+    """overlay.charter:237"""
     staying = keep(p.replicas, frozenset(p.replicas) - p.removing)
     preferred = frozenset(b for b in p.isr & able if first(staying) == b)
     return preferred if len(preferred) > 0 else leaders_after(p, p.isr, able, config)
 
 
 def may_note_nobody(slot: Partition | None, config: Config) -> bool:
-    """overlay.charter:447"""
+    """overlay.charter:422"""
     return (
         config.elr
         and slot is not None
@@ -590,14 +577,14 @@ def may_note_nobody(slot: Partition | None, config: Config) -> bool:
 
 
 def with_next_epoch(slot: Partition | None) -> Partition | None:
-    """overlay.charter:453"""
+    """overlay.charter:428"""
     if slot is None:
         return None
     return replace(slot, partition_epoch=bump(slot.partition_epoch))
 
 
 def cleared_after(last_: Partition | None, now: Partition | None) -> Partition | None:
-    """overlay.charter:568  JIRA KAFKA-19383"""
+    """overlay.charter:543  JIRA KAFKA-19383"""
     if last_ is None:
         return now
     if now is None:
@@ -710,7 +697,7 @@ class Changed(Controller):
         ):
             allowed += self._register_clean(broker, epoch, registered_now)
 
-        # register/unclean  overlay.charter:414
+        # register/unclean  overlay.charter:389
         if (
             (known is None or (known.fenced and restarted))  # fenced
             and (known is None or previous_epoch != known.epoch)  # other_session
@@ -719,7 +706,7 @@ class Changed(Controller):
         if allowed:
             return allowed
 
-        # register/again  overlay.charter:525
+        # register/again  overlay.charter:500
         after = replace(
             self,
             below_shutdown_offset=below_after_registering(broker, self.below_shutdown_offset),
@@ -733,7 +720,7 @@ class Changed(Controller):
         epoch: BrokerEpoch,
         registered_now: Map[Broker, Registration | None],
     ) -> list[Outcome[Controller, Reply]]:
-        """register/unclean  overlay.charter:414"""
+        """register/unclean  overlay.charter:389"""
         allowed: list[Outcome[Controller, Reply]] = []
         for doubted in each({
             t: one_of(
@@ -923,11 +910,11 @@ class Changed(Controller):
         if self.registration[broker] is None:  # absent
             return [Outcome("unregister/unknown", Rejected(Error.BROKER_ID_NOT_REGISTERED), self)]
 
-        # unregister/removed  overlay.charter:249
+        # unregister/removed  overlay.charter:245
         return self._unregister_removed(broker)
 
     def _unregister_removed(self, broker: Broker) -> list[Outcome[Controller, Reply]]:
-        """unregister/removed  overlay.charter:249"""
+        """unregister/removed  overlay.charter:245"""
         allowed: list[Outcome[Controller, Reply]] = []
         left_now = self.registration.put(broker, None)
         for doubted in one_of(frozenset({frozenset(), frozenset({broker})})):
@@ -964,25 +951,13 @@ class Changed(Controller):
                     allowed.append(Outcome("unregister/removed", Done(), after))
         return allowed
 
-    def load_snapshot(self) -> list[Outcome[Controller, Reply]]:
-        # load_snapshot/loaded  overlay.charter:399
-        after = replace(
-            self,
-            partition=self.partition
-            if self.config.elr
-            else Map({t: without_elr(self.partition[t]) for t in self.world.topics}),
-            below_shutdown_offset=Map({b: None for b in self.world.brokers}),
-            expired=frozenset(),
-        )
-        return [Outcome("load_snapshot/loaded", Done(), after)]
-
     def elect_leader(self, topic: Topic, unclean: bool) -> list[Outcome[Controller, Reply]]:
         allowed: list[Outcome[Controller, Reply]] = []
 
         able = active(self.world, self.registration)
         p = self.partition[topic]
 
-        # elect_leader/unknown  20-controller.charter:449  DOC Protocol errors:
+        # elect_leader/unknown  20-controller.charter:438  DOC Protocol errors:
         # UNKNOWN_TOPIC_OR_PARTITION
         if p is None:  # absent
             return [Outcome(
@@ -991,12 +966,12 @@ class Changed(Controller):
 
         preferred = value(first(p.replicas))
 
-        # elect_leader/not_needed  20-controller.charter:454  DOC Protocol errors:
+        # elect_leader/not_needed  20-controller.charter:443  DOC Protocol errors:
         # ELECTION_NOT_NEEDED
         if p.leader is not None if unclean else p.leader == preferred:  # content
             return [Outcome("elect_leader/not_needed", Rejected(Error.ELECTION_NOT_NEEDED), self)]
 
-        # elect_leader/preferred_unavailable  overlay.charter:274
+        # elect_leader/preferred_unavailable  overlay.charter:270
         if (
             not unclean  # preferring
             and preferred not in p.isr & able  # unfit
@@ -1007,7 +982,7 @@ class Changed(Controller):
         ):
             allowed += self._elect_leader_preferred_unavailable(topic, able, p)
 
-        # elect_leader/preferred  overlay.charter:282
+        # elect_leader/preferred  overlay.charter:278
         if (
             not unclean  # preferring
             and preferred in candidates(p, p.replicas, p.isr, frozenset(), able, self.config)  # fit
@@ -1016,11 +991,11 @@ class Changed(Controller):
         if allowed:
             return allowed
 
-        # elect_leader/nobody  overlay.charter:291
+        # elect_leader/nobody  overlay.charter:287
         if not electable_by_order(p, able, self.config):  # empty
             return self._elect_leader_nobody(topic, p)
 
-        # elect_leader/elected  20-controller.charter:476  S3 Unclean leader election
+        # elect_leader/elected  20-controller.charter:465  S3 Unclean leader election
         return self._elect_leader_elected(topic, able, p)
 
     def _elect_leader_preferred_unavailable(
@@ -1029,7 +1004,7 @@ class Changed(Controller):
         able: frozenset[Broker],
         p: Partition,
     ) -> list[Outcome[Controller, Reply]]:
-        """elect_leader/preferred_unavailable  overlay.charter:274"""
+        """elect_leader/preferred_unavailable  overlay.charter:270"""
         allowed: list[Outcome[Controller, Reply]] = []
         for heir in one_or_none(electable(
             p, p.replicas, p.isr, frozenset(), able, without_unclean_election(self.config)
@@ -1050,7 +1025,7 @@ class Changed(Controller):
         p: Partition,
         preferred: Broker,
     ) -> list[Outcome[Controller, Reply]]:
-        """elect_leader/preferred  overlay.charter:282"""
+        """elect_leader/preferred  overlay.charter:278"""
         allowed: list[Outcome[Controller, Reply]] = []
         for heir in one_or_none(preferred_after(p, able, self.config)):
             after = replace(
@@ -1067,7 +1042,7 @@ class Changed(Controller):
         return allowed
 
     def _elect_leader_nobody(self, topic: Topic, p: Partition) -> list[Outcome[Controller, Reply]]:
-        """elect_leader/nobody  overlay.charter:291"""
+        """elect_leader/nobody  overlay.charter:287"""
         next_ = value(refreshed(self.partition[topic], None, self.config))
         after = replace(self, partition=self.partition.put(topic, next_))
         return [Outcome(
@@ -1079,14 +1054,14 @@ class Changed(Controller):
     def balance_leaders(self) -> list[Outcome[Controller, Reply]]:
         able = active(self.world, self.registration)
 
-        # balance_leaders/balanced  overlay.charter:310
+        # balance_leaders/balanced  overlay.charter:294
         return self._balance_leaders_balanced(able)
 
     def _balance_leaders_balanced(
         self,
         able: frozenset[Broker],
     ) -> list[Outcome[Controller, Reply]]:
-        """balance_leaders/balanced  overlay.charter:310"""
+        """balance_leaders/balanced  overlay.charter:294"""
         allowed: list[Outcome[Controller, Reply]] = []
         for leader in each({
             t: one_or_none(
@@ -1118,43 +1093,17 @@ class Changed(Controller):
             allowed.append(Outcome("balance_leaders/balanced", Done(), after))
         return allowed
 
-    def elect_uncleanly(self) -> list[Outcome[Controller, Reply]]:
-        able = active(self.world, self.registration)
-
-        # elect_uncleanly/elected  overlay.charter:298
-        return self._elect_uncleanly_elected(able)
-
-    def _elect_uncleanly_elected(self, able: frozenset[Broker]) -> list[Outcome[Controller, Reply]]:
-        """elect_uncleanly/elected  overlay.charter:298"""
-        allowed: list[Outcome[Controller, Reply]] = []
-        for leader in each({
-            t: one_or_none(leaders_uncleanly(self.partition[t], able, self.config))
-            for t in self.world.topics
-        }):
-            after = replace(
-                self,
-                partition=Map({
-                    t: refreshed(self.partition[t], leader[t], self.config)
-                    if (p := self.partition[t]) is not None
-                    and (p.leader is None and self.config.unclean_election)
-                    else self.partition[t]
-                    for t in self.world.topics
-                }),
-            )
-            allowed.append(Outcome("elect_uncleanly/elected", Done(), after))
-        return allowed
-
     def cancel_reassignment(self, topic: Topic) -> list[Outcome[Controller, Reply]]:
         p = self.partition[topic]
 
-        # cancel_reassignment/unknown  20-controller.charter:606  DOC Protocol errors:
+        # cancel_reassignment/unknown  20-controller.charter:581  DOC Protocol errors:
         # UNKNOWN_TOPIC_OR_PARTITION
         if p is None:  # absent
             return [Outcome(
                 "cancel_reassignment/unknown", Rejected(Error.UNKNOWN_TOPIC_OR_PARTITION), self
             )]
 
-        # cancel_reassignment/none_in_progress  20-controller.charter:610  DOC Protocol errors:
+        # cancel_reassignment/none_in_progress  20-controller.charter:585  DOC Protocol errors:
         # NO_REASSIGNMENT_IN_PROGRESS
         if not p.adding | p.removing:  # settled
             return [Outcome(
@@ -1171,7 +1120,7 @@ class Changed(Controller):
             else frozenset(b for b in frozenset(original) if first(original) == b)
         )
 
-        # cancel_reassignment/too_few  20-controller.charter:617  MODEL §4.5, S1 The Last Replica
+        # cancel_reassignment/too_few  20-controller.charter:592  MODEL §4.5, S1 The Last Replica
         # Standing issue
         # Without ELR the ISR keeps its last member: somebody has to be in sync, or to be elected.
         if (
@@ -1185,19 +1134,19 @@ class Changed(Controller):
                 "cancel_reassignment/too_few", Rejected(Error.INVALID_REPLICA_ASSIGNMENT), self
             )]
 
-        # cancel_reassignment/reverted  20-controller.charter:623  MODEL §4.5
+        # cancel_reassignment/reverted  20-controller.charter:598  MODEL §4.5
         return self._cancel_reassignment_reverted(topic, p, able, original, isr)
 
     def set_min_isr(self, minimum: int) -> list[Outcome[Controller, Reply]]:
-        # set_min_isr/same  overlay.charter:469
+        # set_min_isr/same  overlay.charter:444
         if minimum == self.config.min_insync_replicas:  # unchanged
             return self._set_min_isr_same()
 
-        # set_min_isr/changed  overlay.charter:459
+        # set_min_isr/changed  overlay.charter:434
         return self._set_min_isr_changed(minimum)
 
     def _set_min_isr_same(self) -> list[Outcome[Controller, Reply]]:
-        """set_min_isr/same  overlay.charter:469"""
+        """set_min_isr/same  overlay.charter:444"""
         allowed: list[Outcome[Controller, Reply]] = []
         for noted in each({
             topic: (False, True)
@@ -1228,7 +1177,7 @@ class Changed(Controller):
         return allowed
 
     def _set_min_isr_changed(self, minimum: int) -> list[Outcome[Controller, Reply]]:
-        """set_min_isr/changed  overlay.charter:459"""
+        """set_min_isr/changed  overlay.charter:434"""
         allowed: list[Outcome[Controller, Reply]] = []
         for noted in each({
             topic: (False, True)
@@ -1260,13 +1209,13 @@ class Changed(Controller):
         return allowed
 
     def set_elr(self, enabled: bool) -> list[Outcome[Controller, Reply]]:
-        # set_elr/off  20-controller.charter:668  DOC Eligible Leader Replicas
+        # set_elr/off  20-controller.charter:643  DOC Eligible Leader Replicas
         # The ELR is empty while the feature is off.
         if not enabled:  # disabling
             after = replace(self, partition=self.partition, config=replace(self.config, elr=False))
             return [Outcome("set_elr/off", Done(), after)]
 
-        # set_elr/on  20-controller.charter:675  S1 Eligible Leader Replicas (ELR)
+        # set_elr/on  20-controller.charter:650  S1 Eligible Leader Replicas (ELR)
         # An ELR from before it was off may not be complete any more, and is cleared.
         after = replace(self, partition=self.partition, config=replace(self.config, elr=True))
         return [Outcome("set_elr/on", Done(), after)]
@@ -1279,7 +1228,7 @@ class Changed(Controller):
     ) -> list[Outcome[Controller, Map[Topic, Partition | None]]]:
         """controller/set_min_isr_image_of_partition"""
 
-        # set_min_isr_image_of_partition/shown  overlay.charter:578
+        # set_min_isr_image_of_partition/shown  overlay.charter:553
         return [Outcome(
             "set_min_isr_image_of_partition/shown",
             Map({t: cleared_after(last_image[t], self.partition[t]) for t in self.world.topics})

@@ -40,21 +40,19 @@ if TYPE_CHECKING:
 go_on(
     __name__,
     "charter_models.kafka_replication_overlays.kafka_controller.from_4_0_0",
-    "06b6fbe52273793d84e1",
+    "11c653e0356fb5b2d4af",
 )
 
-SPEC_DIGEST = "cc08d5a7ffc1075a0752"
+SPEC_DIGEST = "c694b408b4d5f3523620"
 OPERATIONS: tuple[str, ...] = (
     "register",
     "heartbeat",
     "session_expires",
     "unregister",
     "failover",
-    "load_snapshot",
     "alter_partition",
     "elect_leader",
     "balance_leaders",
-    "elect_uncleanly",
     "create_topic",
     "delete_topic",
     "reassign",

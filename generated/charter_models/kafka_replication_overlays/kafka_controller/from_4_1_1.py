@@ -52,10 +52,10 @@ if TYPE_CHECKING:
 go_on(
     __name__,
     "charter_models.kafka_replication_overlays.kafka_controller.from_4_1_0",
-    "35a6a5beb9153640630b",
+    "762a7889fc974ed83949",
 )
 
-SPEC_DIGEST = "d66b4209ae6a0f32d542"
+SPEC_DIGEST = "3ceeb6c8c407cba2b8de"
 
 
 def last_known_elr_after(
@@ -64,7 +64,7 @@ def last_known_elr_after(
     suspect: frozenset[Broker],
     config: Config,
 ) -> frozenset[Broker]:
-    """overlay.charter:64  DOC Eligible Leader Replicas"""
+    """overlay.charter:60  DOC Eligible Leader Replicas"""
     if not config.elr:
         return p.last_known_elr
     if next_.leader is None:
@@ -86,7 +86,7 @@ def electable(
 ) -> frozenset[Broker]:
     """Also called `electAnyLeader`.
 
-    overlay.charter:80  DOC Eligible Leader Replicas
+    overlay.charter:76  DOC Eligible Leader Replicas
     """
     eligible = eligible_after(p, replicas, isr, suspect, config)
     last_ = last_leader(p, isr, eligible, config)
@@ -96,7 +96,7 @@ def electable(
 
 
 def electable_by_order(p: Partition, able: frozenset[Broker], config: Config) -> frozenset[Broker]:
-    """overlay.charter:85  DOC Eligible Leader Replicas"""
+    """overlay.charter:81  DOC Eligible Leader Replicas"""
     return elected_by_order(p, able, config)
 
 
@@ -107,7 +107,7 @@ class Changed3(Changed2):
     __slots__ = ()
 
     def set_min_isr(self, minimum: int) -> list[Outcome[Controller, Reply]]:
-        # set_min_isr/same  20-controller.charter:643  DOC Eligible Leader Replicas
+        # set_min_isr/same  20-controller.charter:618  DOC Eligible Leader Replicas
         # The value is the same, and the ELR is cleared all the same.
         if minimum == self.config.min_insync_replicas:  # unchanged
             after = replace(
@@ -118,7 +118,7 @@ class Changed3(Changed2):
             )
             return [Outcome("set_min_isr/same", Done(), after)]
 
-        # set_min_isr/changed  20-controller.charter:649  DOC Eligible Leader Replicas
+        # set_min_isr/changed  20-controller.charter:624  DOC Eligible Leader Replicas
         after = replace(
             self,
             partition=Map({t: with_cleared_elr(self.partition[t]) for t in self.world.topics})

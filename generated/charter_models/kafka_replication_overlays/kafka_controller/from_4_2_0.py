@@ -38,10 +38,10 @@ if TYPE_CHECKING:
 go_on(
     __name__,
     "charter_models.kafka_replication_overlays.kafka_controller.from_4_1_1",
-    "d66b4209ae6a0f32d542",
+    "3ceeb6c8c407cba2b8de",
 )
 
-SPEC_DIGEST = "73d267dbbf6ccd91e290"
+SPEC_DIGEST = "c7ef225780d4ee998f6e"
 
 
 def fails(state: Changed3, operation: str, args: Mapping[str, Json]) -> list[Fault]:

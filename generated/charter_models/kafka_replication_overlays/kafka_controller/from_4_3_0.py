@@ -35,16 +35,16 @@ if TYPE_CHECKING:
 go_on(
     __name__,
     "charter_models.kafka_replication_overlays.kafka_controller.from_4_2_0",
-    "73d267dbbf6ccd91e290",
+    "c7ef225780d4ee998f6e",
 )
 
-SPEC_DIGEST = "16188a745b97ff865390"
+SPEC_DIGEST = "1421eaf9fcb4cc46cfc7"
 
 
 def reassignment_done(p: Partition, isr: frozenset[Broker], config: Config) -> bool:
     """Also called `maybeCompleteReassignment`.
 
-    overlay.charter:147
+    overlay.charter:143
     """
     rest = isr - p.removing
     return (

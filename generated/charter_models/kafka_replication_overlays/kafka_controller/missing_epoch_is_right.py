@@ -20,10 +20,10 @@ from charter_models.sibling import begin
 if TYPE_CHECKING:
     from charter_models.kafka_replication.controller import Broker, BrokerEpoch, Partition
 
-begin(__name__, "charter_models.kafka_replication.controller", "1c5c854c1605855b4092")
+begin(__name__, "charter_models.kafka_replication.controller", "84e70ffecf4717de6147")
 
 CHANGES = "alter_partition"
-SPEC_DIGEST = "3909f6f66ade528300d6"
+SPEC_DIGEST = "47f474fc9ae1ea4c5586"
 
 
 def without_epoch(
@@ -31,5 +31,5 @@ def without_epoch(
     isr: frozenset[Broker],
     isr_epochs: Map[Broker, BrokerEpoch | None],
 ) -> frozenset[Broker]:
-    """overlay.charter:738  KIP 903"""
+    """overlay.charter:713  KIP 903"""
     return frozenset()

@@ -27,14 +27,14 @@ if TYPE_CHECKING:
         with_cleared_elr,
     )
 
-begin(__name__, "charter_models.kafka_replication.controller", "1c5c854c1605855b4092")
+begin(__name__, "charter_models.kafka_replication.controller", "84e70ffecf4717de6147")
 
 CHANGES = "set_min_isr"
-SPEC_DIGEST = "330bb6760e5a3b6e8649"
+SPEC_DIGEST = "6b6f8b617355ce22d3b6"
 
 
 def may_note_nobody(slot: Partition | None, config: Config) -> bool:
-    """overlay.charter:447"""
+    """overlay.charter:422"""
     return (
         config.elr
         and slot is not None
@@ -44,7 +44,7 @@ def may_note_nobody(slot: Partition | None, config: Config) -> bool:
 
 
 def with_next_epoch(slot: Partition | None) -> Partition | None:
-    """overlay.charter:453"""
+    """overlay.charter:428"""
     if slot is None:
         return None
     return replace(slot, partition_epoch=bump(slot.partition_epoch))
@@ -57,15 +57,15 @@ class Changed(Controller):
     __slots__ = ()
 
     def set_min_isr(self, minimum: int) -> list[Outcome[Controller, Reply]]:
-        # set_min_isr/same  overlay.charter:469
+        # set_min_isr/same  overlay.charter:444
         if minimum == self.config.min_insync_replicas:  # unchanged
             return self._set_min_isr_same()
 
-        # set_min_isr/changed  overlay.charter:459
+        # set_min_isr/changed  overlay.charter:434
         return self._set_min_isr_changed(minimum)
 
     def _set_min_isr_same(self) -> list[Outcome[Controller, Reply]]:
-        """set_min_isr/same  overlay.charter:469"""
+        """set_min_isr/same  overlay.charter:444"""
         allowed: list[Outcome[Controller, Reply]] = []
         for noted in each({
             topic: (False, True)
@@ -94,7 +94,7 @@ class Changed(Controller):
         return allowed
 
     def _set_min_isr_changed(self, minimum: int) -> list[Outcome[Controller, Reply]]:
-        """set_min_isr/changed  overlay.charter:459"""
+        """set_min_isr/changed  overlay.charter:434"""
         allowed: list[Outcome[Controller, Reply]] = []
         for noted in each({
             topic: (False, True)

@@ -20,10 +20,10 @@ from charter_models.sibling import begin
 if TYPE_CHECKING:
     from charter_models.kafka_replication.controller import Broker, Partition
 
-begin(__name__, "charter_models.kafka_replication.controller", "1c5c854c1605855b4092")
+begin(__name__, "charter_models.kafka_replication.controller", "84e70ffecf4717de6147")
 
 CHANGES = "reassign"
-SPEC_DIGEST = "8da422a7058dd61e0f25"
+SPEC_DIGEST = "22c9de6f023e75766263"
 
 
 def replaced_with_reassignment(
@@ -46,7 +46,7 @@ def with_reassignment(
 ) -> Partition:
     """Also called `PartitionReassignmentReplicas`.
 
-    overlay.charter:488
+    overlay.charter:463
     """
     return replace(
         replaced_with_reassignment(p, target, leaving),
@@ -57,5 +57,5 @@ def with_reassignment(
 
 
 def leaving_replicas(p: Partition, target: tuple[Broker, ...]) -> frozenset[Broker]:
-    """overlay.charter:486"""
+    """overlay.charter:461"""
     return frozenset(p.replicas) - frozenset(target)

@@ -20,10 +20,10 @@ from charter_models.sibling import begin
 if TYPE_CHECKING:
     from charter_models.kafka_replication.controller import Broker, Partition
 
-begin(__name__, "charter_models.kafka_replication.controller", "1c5c854c1605855b4092")
+begin(__name__, "charter_models.kafka_replication.controller", "84e70ffecf4717de6147")
 
 CHANGES = "reassign"
-SPEC_DIGEST = "19a81d848f5e94345bb6"
+SPEC_DIGEST = "cc2be6366c1a4145c99c"
 
 
 def replaced_with_reassignment(
@@ -46,7 +46,7 @@ def with_reassignment(
 ) -> Partition:
     """Also called `PartitionReassignmentReplicas`.
 
-    overlay.charter:502
+    overlay.charter:477
     """
     return replace(
         replaced_with_reassignment(p, target, leaving),

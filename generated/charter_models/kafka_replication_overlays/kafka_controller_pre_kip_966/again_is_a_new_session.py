@@ -33,11 +33,11 @@ if TYPE_CHECKING:
         reassignment_done,
     )
 
-begin(__name__, "charter_models.kafka_replication.controller", "1c5c854c1605855b4092")
+begin(__name__, "charter_models.kafka_replication.controller", "84e70ffecf4717de6147")
 
 CHANGES = "alter_partition reassign register"
 VARIANT = "pre_kip_966"
-SPEC_DIGEST = "9e90012f12bc8c41c62c"
+SPEC_DIGEST = "3a2a8cf1eb935f5b351a"
 
 
 def default_config() -> Config:
@@ -63,7 +63,7 @@ def leaders_after(
 ) -> frozenset[Broker]:
     """Once its partition changes for another reason, an active broker leads.
 
-    overlay.charter:606
+    overlay.charter:581
     """
     return replaced_leaders_after(
         replace(p, leader=None) if p.leader is not None and p.leader not in able else p,
@@ -80,7 +80,7 @@ def below_after_registering(
     """`below_shutdown_offset` after `broker` registers again: the controller forgets that it was
     shutting down.
 
-    overlay.charter:53
+    overlay.charter:49
     """
     return below_shutdown_offset.put(broker, None)
 
@@ -148,7 +148,7 @@ class Changed(Controller):
         if allowed:
             return allowed
 
-        # register/again  overlay.charter:597
+        # register/again  overlay.charter:572
         after = replace(
             self,
             below_shutdown_offset=below_after_registering(broker, self.below_shutdown_offset),

@@ -35,11 +35,11 @@ if TYPE_CHECKING:
         is_leader,
     )
 
-begin(__name__, "charter_models.kafka_replication.controller", "1c5c854c1605855b4092")
+begin(__name__, "charter_models.kafka_replication.controller", "84e70ffecf4717de6147")
 
 CHANGES = "heartbeat register"
 VARIANT = "pre_kip_966"
-SPEC_DIGEST = "10fa0514b5493bd0d004"
+SPEC_DIGEST = "a57645913feddfa937a9"
 
 
 def default_config() -> Config:
@@ -54,7 +54,7 @@ def below_after_registering(
     """`below_shutdown_offset` after `broker` registers again: the controller forgets that it was
     shutting down.
 
-    overlay.charter:53
+    overlay.charter:49
     """
     return below_shutdown_offset.put(broker, None)
 
@@ -122,7 +122,7 @@ class Changed(Controller):
         if allowed:
             return allowed
 
-        # register/again  overlay.charter:525
+        # register/again  overlay.charter:500
         after = replace(
             self,
             below_shutdown_offset=below_after_registering(broker, self.below_shutdown_offset),

@@ -41,10 +41,10 @@ if TYPE_CHECKING:
 go_on(
     __name__,
     "charter_models.kafka_replication_overlays.kafka_controller_pre_kip_966.from_3_5_0",
-    "637c994234b8ad899162",
+    "54b43d9e8c84500cf13b",
 )
 
-SPEC_DIGEST = "61ce606774671a01fe3b"
+SPEC_DIGEST = "681400a43188937a7d8f"
 
 
 def bumped(p: Partition, next_: Partition) -> Partition:

@@ -51,10 +51,10 @@ if TYPE_CHECKING:
 go_on(
     __name__,
     "charter_models.kafka_replication_overlays.kafka_controller_pre_kip_966.from_3_7_0",
-    "c3a733c646b39e19fdbb",
+    "56b1257f98474cb76fc3",
 )
 
-SPEC_DIGEST = "37c976f5241b140d64e1"
+SPEC_DIGEST = "9e6f012709a3a3feeca8"
 
 
 def leaders_after(
@@ -152,7 +152,7 @@ class Changed5(Changed4):
         if allowed:
             return allowed
 
-        # register/again  overlay.charter:673
+        # register/again  overlay.charter:648
         after = replace(
             self,
             below_shutdown_offset=below_after_registering(broker, self.below_shutdown_offset),

@@ -32,16 +32,16 @@ if TYPE_CHECKING:
 go_on(
     __name__,
     "charter_models.kafka_replication_overlays.kafka_controller_pre_kip_966.from_3_7_1",
-    "37c976f5241b140d64e1",
+    "9e6f012709a3a3feeca8",
 )
 
-SPEC_DIGEST = "f8b09fc78053608810c8"
+SPEC_DIGEST = "bd981bb028ebe747bc22"
 
 
 def reassignment_done(p: Partition, isr: frozenset[Broker], config: Config) -> bool:
     """Also called `maybeCompleteReassignment`.
 
-    overlay.charter:160
+    overlay.charter:156
     """
     return (
         len(p.adding | p.removing) > 0

@@ -30,11 +30,11 @@ if TYPE_CHECKING:
         Reply,
     )
 
-begin(__name__, "charter_models.kafka_replication.controller", "1c5c854c1605855b4092")
+begin(__name__, "charter_models.kafka_replication.controller", "84e70ffecf4717de6147")
 
 CHANGES = "reassign"
 VARIANT = "pre_kip_966"
-SPEC_DIGEST = "4c472393d1de14b476f6"
+SPEC_DIGEST = "e783fa2da3dec6b2f963"
 
 
 def default_config() -> Config:
@@ -62,7 +62,7 @@ def with_reassignment(
 ) -> Partition:
     """Also called `PartitionReassignmentReplicas`.
 
-    overlay.charter:488
+    overlay.charter:463
     """
     return replace(
         replaced_with_reassignment(p, target, leaving),
@@ -73,7 +73,7 @@ def with_reassignment(
 
 
 def leaving_replicas(p: Partition, target: tuple[Broker, ...]) -> frozenset[Broker]:
-    """overlay.charter:486"""
+    """overlay.charter:461"""
     return frozenset(p.replicas) - frozenset(target)
 
 

@@ -30,11 +30,11 @@ if TYPE_CHECKING:
         Reply,
     )
 
-begin(__name__, "charter_models.kafka_replication.controller", "1c5c854c1605855b4092")
+begin(__name__, "charter_models.kafka_replication.controller", "84e70ffecf4717de6147")
 
 CHANGES = "reassign"
 VARIANT = "pre_kip_966"
-SPEC_DIGEST = "870f9b4b6b9a5b63cd29"
+SPEC_DIGEST = "10e22e30b1a51162f42b"
 
 
 def default_config() -> Config:
@@ -62,7 +62,7 @@ def with_reassignment(
 ) -> Partition:
     """Also called `PartitionReassignmentReplicas`.
 
-    overlay.charter:502
+    overlay.charter:477
     """
     return replace(
         replaced_with_reassignment(p, target, leaving),

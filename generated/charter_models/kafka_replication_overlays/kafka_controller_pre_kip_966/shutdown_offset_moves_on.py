@@ -33,11 +33,11 @@ if TYPE_CHECKING:
         is_leader,
     )
 
-begin(__name__, "charter_models.kafka_replication.controller", "1c5c854c1605855b4092")
+begin(__name__, "charter_models.kafka_replication.controller", "84e70ffecf4717de6147")
 
 CHANGES = "heartbeat"
 VARIANT = "pre_kip_966"
-SPEC_DIGEST = "b62c4c9f28d2bb85c47a"
+SPEC_DIGEST = "7e04e0b809d40f83205b"
 
 
 def default_config() -> Config:

@@ -29,11 +29,11 @@ if TYPE_CHECKING:
         World,
     )
 
-begin(__name__, "charter_models.kafka_replication.controller", "1c5c854c1605855b4092")
+begin(__name__, "charter_models.kafka_replication.controller", "84e70ffecf4717de6147")
 
 CHANGES = "heartbeat"
 VARIANT = "pre_kip_966"
-SPEC_DIGEST = "180e7bd033775dfc970e"
+SPEC_DIGEST = "60b24a94e32b4638fd83"
 
 
 def default_config() -> Config:
@@ -46,7 +46,7 @@ def below_after_unfencing(
     broker: Broker,
     below_shutdown_offset: Map[Broker, frozenset[Broker] | None],
 ) -> Map[Broker, frozenset[Broker] | None]:
-    """overlay.charter:660"""
+    """overlay.charter:635"""
     return Map({
         b: s - {broker} if (s := below_shutdown_offset[b]) is not None else None
         for b in world.brokers

@@ -23,10 +23,10 @@ if TYPE_CHECKING:
         Reply,
     )
 
-begin(__name__, "charter_models.kafka_replication.controller", "1c5c854c1605855b4092")
+begin(__name__, "charter_models.kafka_replication.controller", "84e70ffecf4717de6147")
 
 VARIANT = "pre_kip_966"
-SPEC_DIGEST = "b69f9a362e8c4632dc2a"
+SPEC_DIGEST = "21b55fdff48812293623"
 
 
 def default_config() -> Config:
