@@ -164,10 +164,15 @@ def leave_out(arguments: Sequence[Json], start: int, size: int) -> list[Json] | 
     """The arguments of operations without `size` of them after the first `start`. What refers to
     the observation after one of these refers to the one before them. None if something refers to
     the reply of one: no other reply has its meaning."""
+
+    def renumber(step: int, in_reply: bool) -> int:
+        if in_reply and start < step <= start + size:
+            raise _ReadsReply
+        return step if step <= start else max(start, step - size)
+
     try:
-        return [
-            _shift(value, start, size) for value in (*arguments[:start], *arguments[start + size :])
-        ]
+        kept = (*arguments[:start], *arguments[start + size :])
+        return [_renumber(value, renumber) for value in kept]
     except _ReadsReply:
         return None
 
@@ -189,35 +194,24 @@ def insert_calls(
 ) -> list[Json]:
     """The operations of a question with `more` of them after the first `start`. Later ones refer
     to what they referred to."""
-    rest = ({**call, "args": _move(call["args"], start, len(more))} for call in calls[start:])
+
+    def renumber(step: int, _: bool) -> int:
+        return step + len(more) if step > start else step
+
+    rest = ({**call, "args": _renumber(call["args"], renumber)} for call in calls[start:])
     return [*map(dict, calls[:start]), *map(dict, more), *rest]
 
 
-def _move(value: Json, start: int, size: int) -> Json:
-    """A value whose references to steps after `start` lead `size` steps further."""
+def _renumber(value: Json, renumber: Callable[[int, bool], int]) -> Json:
+    """A value with the steps of its references renumbered: each step, and whether the reference is
+    to its reply."""
     if isinstance(value, dict):
         if is_reference(value):
             path = value["ref"]
             assert isinstance(path, list) and isinstance(path[0], int)
-            step, *rest = path[0], *path[1:]
-            return {**value, "ref": [step + size if step > start else step, *rest]}
-        return {name: _move(item, start, size) for name, item in value.items()}
+            step = renumber(path[0], value.get("in") == REPLY)
+            return {**value, "ref": [step, *path[1:]]}
+        return {name: _renumber(item, renumber) for name, item in value.items()}
     if isinstance(value, list):
-        return [_move(item, start, size) for item in value]
-    return value
-
-
-def _shift(value: Json, start: int, size: int) -> Json:
-    """A value with the steps of its references renumbered."""
-    if isinstance(value, dict):
-        if is_reference(value):
-            path = value["ref"]
-            assert isinstance(path, list) and isinstance(path[0], int)
-            step, *rest = path[0], *path[1:]
-            if start < step <= start + size and value.get("in") == REPLY:
-                raise _ReadsReply
-            return {**value, "ref": [step if step <= start else max(start, step - size), *rest]}
-        return {name: _shift(item, start, size) for name, item in value.items()}
-    if isinstance(value, list):
-        return [_shift(item, start, size) for item in value]
+        return [_renumber(item, renumber) for item in value]
     return value

@@ -61,9 +61,9 @@ def markdown(read: Sequence[Reading], rows: Sequence[SectionRow], targets: Targe
     lines = ["# Conformance", ""]
     for item in read:
         found = wording.statement(item.run)
-        lines += [f"## {_md(item.run.name)}: {found.word}", "", _md(found.sentence), ""]
-        lines += [f"Judged against {_md(wording.scope(item.run))}.", ""]
-        lines += [f"Digest of the run: {_md(str(item.run.summary['digest']))}", ""]
+        lines += [f"## {escape(item.run.name)}: {found.word}", "", escape(found.sentence), ""]
+        lines += [f"Judged against {escape(wording.scope(item.run))}.", ""]
+        lines += [f"Digest of the run: {escape(str(item.run.summary['digest']))}", ""]
         lines += _table(["verdict", "vectors"], [
             [wording.human(kind), number(count)]
             for kind, count in item.run.counts("verdicts").items() if count])  # fmt: skip
@@ -92,9 +92,9 @@ def summarise_withheld(runs: Sequence[ReportedRun]) -> str:
     lines = ["# Withheld", "", "These runs cannot be trusted, so no results are shown.", ""]
     for run in runs:
         reasons = run.summary.get("reasons")
-        lines += [f"## {_md(run.name)}", ""]
+        lines += [f"## {escape(run.name)}", ""]
         lines += (
-            [f"- {_md(str(reason))}" for reason in reasons] if isinstance(reasons, list) else []
+            [f"- {escape(str(reason))}" for reason in reasons] if isinstance(reasons, list) else []
         )
         lines += [""]
         lines += _table(["canary", "where", "expected", "got"], [
@@ -104,16 +104,18 @@ def summarise_withheld(runs: Sequence[ReportedRun]) -> str:
 
 
 def _table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
-    lines = [_line(head), _line(["---"] * len(head)), *(_line(row) for row in rows)]
-    return [*lines, ""]
+    """A table, whose cells are texts."""
+    return write_table([*map(escape, head)], [[*map(escape, cells)] for cells in rows])
 
 
-def _line(cells: Sequence[str]) -> str:
-    return "| " + " | ".join(_md(cell) for cell in cells) + " |"
+def write_table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
+    """The lines of a table, whose cells are Markdown, and an empty one."""
+    every = (head, ["---"] * len(head), *rows)
+    return [*(f"| {' | '.join(cells)} |" for cells in every), ""]
 
 
-def _md(text: str) -> str:
-    """A text with the special characters of Markdown and HTML escaped."""
+def escape(text: str) -> str:
+    """A text with the special characters of Markdown and HTML escaped, on one line."""
     text = text.replace("&", "&amp;")
     for char in "\\`*_[]<>|":
         text = text.replace(char, f"\\{char}" if char not in "<>" else f"&{'lg'[char == '>']}t;")

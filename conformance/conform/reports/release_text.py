@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from textwrap import fill
 
 from conform.console.terminal import plural
+from conform.reports.exports import escape, write_table
 from conform.reports.release_matrix import LOST_SIGN, MEANINGS, SIGNS, ReleaseMatrix
 from conform.reports.release_steps import ReleaseStep
 
@@ -30,7 +31,7 @@ def _lines(matrix: ReleaseMatrix) -> Iterator[str]:
     if matrix.lost:
         yield f"- {LOST_SIGN} not judged"
     yield ""
-    yield from table(
+    yield from write_table(
         ["finding", *(one.name for one in groups)],
         [[f"`{row.finding.id}`", *(one.columns[0].sign(row) for one in groups)]
          for row in matrix.rows],
@@ -94,16 +95,3 @@ def _wrap(text: str) -> str:
     return fill(
         text, _COLUMNS, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False
     )
-
-
-def table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> Iterator[str]:
-    """The lines of a table, whose cells are Markdown."""
-    yield from (f"| {' | '.join(cells)} |" for cells in (head, ["---"] * len(head), *rows))
-    yield ""
-
-
-def escape(text: str) -> str:
-    """A text with the special characters of Markdown escaped, on one line."""
-    for char in "\\`*_[]<>|":
-        text = text.replace(char, f"\\{char}" if char not in "<>" else f"&{'lg'[char == '>']}t;")
-    return text.replace("\n", " ")

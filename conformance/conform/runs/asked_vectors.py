@@ -41,7 +41,7 @@ class AskedVectors:
             walks = self._walks(pc.starts_with(pc.field("id"), start)).to_pylist()
             if len(walks) != 1:
                 raise
-            return read_walk(walks[0])
+            return read_item(walks[0])
 
     def rows(self, ids: Collection[str]) -> pa.Table:
         """The rows of vectors with these ids, as a stored suite has them, in the order of their
@@ -102,7 +102,7 @@ def answer_again(
     return item and replace(item, why=row["why"].encode())
 
 
-def read_walk(row: Mapping[str, str]) -> VectorItem:
-    """The vector of a walk, from its row."""
+def read_item(row: Mapping[str, str]) -> VectorItem:
+    """The vector of a row of `AskedVectors.rows`, or of the walks of a run."""
     question, answer, why = (row[name].encode() for name in ("question", "answer", "why"))
     return VectorItem(row["id"], question, answer, why, row["needs"])

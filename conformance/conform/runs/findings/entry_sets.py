@@ -7,7 +7,7 @@ when they are needed, by the caller, after the run."""
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import combinations
 from typing import Protocol
@@ -34,7 +34,7 @@ from conform.judging.siblings import (
 )
 from conform.judging.verdict import VectorItem, assess
 from conform.judging.visible_references import visible
-from conform.runs.asked_vectors import AskedVectors
+from conform.runs.asked_vectors import AskedVectors, read_item
 from conform.runs.findings.active_entries import list_active
 from conform.storage.bucket_store import RunFolder
 from conform.storage.observations import observations, types_of
@@ -187,7 +187,7 @@ def _name_in_bucket(
     columns = several.select(["id", "step", "severity", "operation", "cause"])
     for row in columns.to_pylist():
         wanted.setdefault(row["id"], []).append(SeveralStep(**row))
-    items = {item.id: item for item in _items(vectors, wanted)}
+    items = {row["id"]: read_item(row) for row in vectors.rows(set(wanted)).to_pylist()}
     found: dict[tuple[str, int, str], str] = {}
     for observed in observations(vectors.folder, bucket):
         batch = BatchTexts.of(observed.results, namer.judge.observes)
@@ -198,12 +198,6 @@ def _name_in_bucket(
                 places = {(one.step, one.severity) for one in steps}
                 found |= {(item.id, *at): name for at, name in named.items() if at in places}
     return found
-
-
-def _items(vectors: AskedVectors, ids: Iterable[str]) -> Iterator[VectorItem]:
-    for row in vectors.rows(set(ids)).to_pylist():
-        question, answer, why = (row[name].encode() for name in ("question", "answer", "why"))
-        yield VectorItem(row["id"], question, answer, why, row["needs"])
 
 
 def _rename(

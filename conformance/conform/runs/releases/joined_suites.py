@@ -26,7 +26,7 @@ from conform.suites.cache import Suite, vector_of
 
 def join_suites(own: Suite, others: Sequence[Suite], folders: Sequence[str], place: Path) -> str:
     """The folder of a suite with the vectors of `own`, and the questions of `others` that its model
-    (in one of the `folders`) answers. It is written to `place`, or found there. Without such a
+    (in one of the `folders`) answers. It is written to `place`. Without such a
     question, or without a model of the same rules, it is that of `own`. Raises `CannotWrite`."""
     module = own.manifest.models.charter
     use_folders(folders)
