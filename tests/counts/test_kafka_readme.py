@@ -27,6 +27,7 @@ BUDGETS = {
     "a loss of power of the other": "power_losses",
     "a loss of power of the one in sync": "power_losses",
     "a loss of power after that": "power_losses",
+    "another loss of power": "power_losses",
     "two losses of power": "power_losses*2",
     "three losses of power": "power_losses*3",
     "four losses of power with the record": "power_losses*4",
@@ -101,6 +102,10 @@ REMARKS = {
     "nobody writes": "write",
     "nobody leaves before the leader has read it": "decide",
     "who is elected has everything": "recover",
+    "who is elected has everything if anybody has": "recover",
+    "turned off while both are in sync": "set_feature",
+    "turned on while both are in sync": "set_feature",
+    "nobody is out of sight before that": "lose_sight",
     "one has answered": "",
 }
 """What else is said, with the step whose arguments are restricted ("": none)."""
