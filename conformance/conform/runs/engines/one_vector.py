@@ -11,13 +11,14 @@ import orjson
 from charter.formats.canonical import Json
 from charter.formats.findings.crosschecks import CrossCheck
 from charter.formats.opaque import OpaqueTypes
+from charter.formats.reading import own_calls
 from charter.formats.suite import Manifest
 from charter.formats.verdict import STDERR, Kind
 from conform.adapters.base import AdapterStart
 from conform.adapters.session import Session
 from conform.adapters.stdio import StdioConnection
 from conform.judging import model
-from conform.judging.siblings import Siblings
+from conform.judging.siblings import ObservedStep, Siblings
 from conform.judging.verdict import Assessment, VectorItem
 from conform.runs.crosschecks.cross_judge import CrossJudge
 from conform.runs.crosschecks.cross_questions import CrossQuestionMaker
@@ -49,6 +50,8 @@ class Replayed:
     line: str
     said: tuple[str, ...] = ()
     """What the adapter wrote to stderr, if it failed."""
+    siblings: Siblings | None = None
+    """The models that it was judged by; None if the suite has none."""
 
 
 def replay(
@@ -84,7 +87,20 @@ def replay(
         said = ()
     opaque = OpaqueTypes.of(types)
     steps = _steps(item, assessment, judgement.line, opaque) if judgement.line else ()
-    return Replayed(assessment, steps, judgement.line.decode("utf-8", "replace"), said)
+    return Replayed(assessment, steps, judgement.line.decode("utf-8", "replace"), said, siblings)
+
+
+def list_raw(question: Mapping[str, Json], line: str) -> list[ObservedStep]:
+    """The steps of an answer, raw, from the state before the first operation."""
+    message = orjson.loads(line)
+    values: list[Json] = message["values"]
+    calls: list[Mapping[str, Json]] = [{"operation": "", "args": {}}, *own_calls(question)]
+    return [
+        ObservedStep(str(call["operation"]), call["args"], values[reply], values[observation])
+        for call, (reply, observation, _) in zip(
+            calls, message["results"][0]["steps"], strict=False
+        )
+    ]
 
 
 def _steps(

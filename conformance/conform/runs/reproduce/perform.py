@@ -22,7 +22,7 @@ from conform.judging.differ import Allowed, RelabelledStep, image_paths, nearest
 from conform.judging.model import load
 from conform.judging.written_values import call_text
 from conform.runs.asked_vectors import answer_question
-from conform.runs.engines.one_vector import Shown, replay
+from conform.runs.engines.one_vector import Replayed, Shown, list_raw, replay
 from conform.runs.findings.findings import finding_id
 from conform.runs.reproduce.case import (
     LEFT_OUT,
@@ -35,6 +35,7 @@ from conform.runs.reproduce.case import (
     ReproducedCase,
 )
 from conform.runs.reproduce.paths import FindingPath
+from conform.runs.reproduce.right_step import allow_after_right_step
 from conform.storage.tables import cause_of, list_expected
 from conform.suites.cache import Suite
 
@@ -149,7 +150,7 @@ class CaseRunner:
         seen = RelabelledStep(last.reply, last.observation, is_fault(last.reply))
         sorts = own_object(question["sorts"])
         answer: AnswerJson = orjson.loads(item.answer)
-        allowed = _allow_last(answer, verdict, case.finding, sorts)
+        allowed = _allow_last(answer, replayed, case.finding, question)
         checks = compare_last(allowed or [Allowed("", last.reply, last.observation)], seen, case)
         if case.name == SHOWS and not case.compared:
             checks = _compare_image(verdict, len(calls), case.finding) or checks
@@ -169,19 +170,27 @@ class _WantedCase:
 
 
 def _allow_last(
-    answer: AnswerJson, verdict: Verdict, finding: str, sorts: Mapping[str, Json]
+    answer: AnswerJson, replayed: Replayed, finding: str, question: Question
 ) -> list[Allowed]:
-    """What is right after the last operation of a question, empty if it is what was observed. Where
-    the last step shows the finding, or other deviations alone are before it, that is what the
-    charter allows in the state that was observed before it: others of its differences are no part
-    of the finding."""
+    """What is right after the last operation of a question, empty if it is what was observed.
+
+    - The last step shows the finding: what the charter allows in the state that was observed before
+      it, since others of its differences are no part of the finding.
+    - Other findings alone are before it: what was observed.
+    - An earlier one shows it, after others: what the charter allows if that step had been right.
+    """
+    verdict, sorts = replayed.assessment.verdict, own_object(question["sorts"])
     last = len(answer["steps"]) - 1
-    for deviation in verdict.deviations:
-        if deviation.step == last and finding in list_findings([deviation], sorts):
-            return list_expected(deviation)
-    shown = {*list_findings(verdict.deviations, sorts)}
-    if shown and finding not in shown and all(one.entries for one in verdict.deviations):
+    showing = [one for one in verdict.deviations if finding in list_findings([one], sorts)]
+    for one in showing:
+        if one.step == last:
+            return list_expected(one)
+    if not showing and verdict.deviations and all(one.entries for one in verdict.deviations):
         return []
+    others_before = showing and any(one.step < showing[0].step for one in verdict.deviations)
+    if others_before and replayed.siblings:
+        raw = list_raw(question, replayed.line)
+        return allow_after_right_step(replayed.siblings, question, raw, showing[0].step)
     return _allow_from_start(answer)
 
 
