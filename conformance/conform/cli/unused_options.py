@@ -85,7 +85,6 @@ RULES: Mapping[str, Sequence[UsedWhere]] = {
         UsedWhere(
             (
                 "--release",
-                "--suite",
                 "--exhaustive",
                 "--junit",
                 "--update-baseline",

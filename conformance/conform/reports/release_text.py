@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import shlex
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
 from textwrap import fill
 
 from conform.console.terminal import plural
@@ -57,11 +59,21 @@ def _explain_origin(matrix: ReleaseMatrix) -> str:
     counts = sorted({run.count("suite_vectors") for run in runs})
     count = " to ".join(map(str, dict.fromkeys((counts[0], counts[-1]))))
     limit = f" --limit {about.limit}" if about.limit else ""
+    suites = "".join(f" --suite {shlex.quote(one)}" for one in _list_named(about.command))
     return _wrap(
         f"Each release had {count} questions. To repeat it: `conform run --target {about.target}"
-        f" --releases {names[0]}..{names[-1]}{limit}`, then `conform report"
+        f" --releases {names[0]}..{names[-1]}{suites}{limit}`, then `conform report"
         f" build/runs/{about.target}-releases`, which writes this page as releases.md."
     )
+
+
+def _list_named(command: Sequence[str]) -> Iterator[str]:
+    """The suites that a command names."""
+    for option, following in pairwise((*command, "")):
+        if option == "--suite":
+            yield following
+        elif option.startswith("--suite="):
+            yield option.partition("=")[2]
 
 
 def _words(matrix: ReleaseMatrix) -> Iterator[str]:

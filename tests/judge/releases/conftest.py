@@ -1,6 +1,11 @@
 """A target with several releases, of which one is wrong and one cannot be prepared."""
 
+import json
+from dataclasses import replace
+
 import pytest
+
+from charter.formats.suite import digest_line, lines_digest
 
 ADAPTER = """
 import sys
@@ -77,3 +82,23 @@ def judge(conform, shop):
         return conform(*given, "--out", place, *more)
 
     return judge
+
+
+@pytest.fixture
+def old_suite(shop, tiny_toy_suite, tmp_path):
+    """Judges 1.0 and 1.1 by another variant, with the same rules; returns the folder of its suite,
+    which is no generated one and has a vector of its own."""
+    from tests.support.toy.vectors import vector, write_toy_vectors
+
+    from charter.formats.suite import read_lines, read_manifest
+
+    about = shop / "adapter.toml"
+    variants = '\n[variants]\n"1" = "old"\n'
+    about.write_text(about.read_text(encoding="utf-8") + variants, encoding="utf-8")
+    more = vector(("register", {"node": "n2"}), ("elect", {}))
+    write_toy_vectors(tmp_path / "old", [*read_lines(tiny_toy_suite / "vectors.jsonl"), more])
+    manifest = replace(read_manifest(tmp_path / "old"), variant="old")
+    lines = [digest_line(one) for one in read_lines(tmp_path / "old" / "vectors.jsonl")]
+    text = json.dumps(manifest.seal(lines_digest(lines)).json())
+    (tmp_path / "old" / "manifest.json").write_text(text, encoding="utf-8")
+    return tmp_path / "old"

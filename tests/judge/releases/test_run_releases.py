@@ -143,3 +143,51 @@ def test_a_release_that_was_judged_by_another_adapter_is_no_column_when_releases
     Path("all", "releases.json").write_text(json.dumps(judged), encoding="utf-8")
     _, out, _ = conform("compare", "all")
     assert "1.1 was not judged: its run is of another adapter or other options" in out
+
+
+def test_each_variant_is_judged_by_its_own_suite_when_one_is_named_for_each(
+    judge, old_suite, tiny_toy_suite, conform
+):
+    named = ("--suite", old_suite, "--suite", tiny_toy_suite)
+    judge("1.0..2.0", *named)
+    runs = [json.loads(Path("all", one, "run.json").read_text()) for one in ("1.0", "1.1", "2.0")]
+    counts = [(run["variant"], run["suite_vectors"]) for run in runs]
+    assert counts == [("old", 6), ("old", 6), ("", 5)]
+    before = Path("all", "1.0", "summary.json").stat().st_mtime_ns
+    judge("1.0..2.0", *named)
+    assert Path("all", "1.0", "summary.json").stat().st_mtime_ns == before
+    conform("report", "all", "--out", "report")
+    page = " ".join(Path("report", "releases.md").read_text(encoding="utf-8").split())
+    assert f"--releases 1.0..2.0 --suite {old_suite} --suite {tiny_toy_suite}`" in page
+
+
+def test_named_suites_are_refused_when_they_do_not_fit_the_variants(
+    judge, old_suite, tiny_toy_suite
+):
+    for suites, says in (
+        ((old_suite,), "no --suite is for 2.0, which is judged by no variant"),
+        ((tiny_toy_suite,), "no --suite is for 1.1, which is judged by the variant 'old'"),
+        ((old_suite, tiny_toy_suite, tiny_toy_suite), "are suites of the same variant; name one"),
+    ):
+        code, _, err = judge("1.0..2.0", *(word for one in suites for word in ("--suite", one)))
+        assert (code, says in err) == (2, True), err
+    code, _, err = judge("2.0", "--suite", tiny_toy_suite, "--suite", old_suite)
+    assert code == 2
+    assert "is of the variant 'old', and no release here is judged by it" in err
+
+
+def test_one_release_is_refused_when_two_suites_are_named(conform, shop, old_suite, tiny_toy_suite):
+    code, _, err = conform("run", "--target", shop, "--suite", old_suite, "--suite", tiny_toy_suite)
+    assert code == 2
+    assert "one release is judged by one suite" in err
+
+
+def test_a_release_that_was_judged_by_another_suite_is_no_column_when_releases_are_compared(
+    judge, old_suite, tiny_toy_suite, conform
+):
+    judge("1.0..2.0", "--suite", old_suite, "--suite", tiny_toy_suite)
+    shorter = Path("all", "1.1", "run.json")
+    held = json.loads(shorter.read_text(encoding="utf-8"))
+    shorter.write_text(json.dumps({**held, "suite": "another", "started": "2000"}))
+    _, out, _ = conform("compare", "all")
+    assert "1.1 was not judged: its run is of another adapter or other options" in out

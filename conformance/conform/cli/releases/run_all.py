@@ -7,15 +7,15 @@ from conform.cli.output.run_output import near, tell_verdict
 from conform.cli.output.staleness import older_than_charter
 from conform.console.terminal import out, out_json, say
 from conform.runs.options import RunOptions
-from conform.runs.releases.run_releases import FinishedReleases, run_releases
+from conform.runs.releases.run_releases import FinishedReleases, WantedReleases, run_releases
 
 
-def run_all(options: RunOptions, wanted: str, *, as_json: bool) -> int:
+def run_all(options: RunOptions, wanted: WantedReleases, *, as_json: bool) -> int:
     """Judge the releases that `wanted` names; returns the exit code."""
     said = set[str]()
 
-    def explain_older(release: str) -> str:
-        older = older_than_charter(options.target, release)
+    def explain_older(release: str, suite: str) -> str:
+        older = older_than_charter(options.target, release, suite)
         if (sentence := older.told) and sentence not in said:
             said.add(sentence)
             say(sentence)

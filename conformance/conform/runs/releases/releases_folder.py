@@ -76,9 +76,9 @@ def _find(places: Sequence[str], lost: dict[str, str]) -> Iterator[str]:
             yield place
             continue
         folders = [Path(place) / release for release in judged.releases]
-        last = max(map(_describe, folders), key=lambda one: one.started, default=RunDescription())
+        started = sorted(map(_describe, folders), key=lambda one: one.started)
         for release, folder in zip(judged.releases, folders, strict=True):
-            why = judged.lost.get(release) or _doubt(folder) or _compare(_describe(folder), last)
+            why = judged.lost.get(release) or _doubt(folder) or _compare(_describe(folder), started)
             if why:
                 lost[release] = why
             else:
@@ -91,12 +91,16 @@ def _describe(run: Path) -> RunDescription:
     return store.read_run() if store.has("run.json") else RunDescription()
 
 
-def _compare(run: RunDescription, last: RunDescription) -> str:
-    """Why a run is not like the one that was started last: the command did not come to its end
-    after a change; "" if it is."""
-    then, now = [(one.adapter, one.limit, one.walks) for one in (run, last)]
+def _compare(run: RunDescription, started: Sequence[RunDescription]) -> str:
+    """Why a run is not like the last one of those that were `started`, in their order: the command
+    did not come to its end after a change; "" if it is. The suite is compared with that of the
+    last one of the same variant."""
+    last = started[-1]
+    alike = [one for one in started if one.variant == run.variant][-1]
     says = "its run is of another adapter or other options than the last one"
-    return "" if then == now else f"{says}; repeat the command that judges it"
+    then, now = [(one.adapter, one.limit, one.walks) for one in (run, last)]
+    same = then == now and run.suite == alike.suite
+    return "" if same else f"{says}; repeat the command that judges it"
 
 
 def _doubt(run: Path) -> str:

@@ -28,6 +28,7 @@ from conform.runs.execute import run_target
 from conform.runs.findings.baseline import NO_BASELINE, Baseline, read_baseline
 from conform.runs.kept_vectors import read_kept
 from conform.runs.options import RunOptions
+from conform.runs.releases.run_releases import WantedReleases
 from conform.runs.select import RunSelection, choose
 from conform.runs.selection import SuiteFilter
 from conform.storage.bucket_store import RunFolder
@@ -46,6 +47,7 @@ EXAMPLES = """examples:
   conform run --target ./adapter --exhaustive tiny
   conform run --target ./adapter --in-system
   conform run --target kafka-controller --releases 3.9..4.1
+  conform run --target kafka-controller --releases 3.9..4.1 --suite build/old --suite build/new
   conform run --target ./adapter --master spark://HOST:7077 --out s3://BUCKET/runs/one
 
 Warns if the suite is older than the charter of the project, and its last line says so; the exit
@@ -79,8 +81,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
                         " as 3.3.. or 3.9..4.1 or 3.9.2,4.0.0, into one folder")  # fmt: skip
     add_set(parser)
     parser.add_argument(
-        "--suite", default="", help="folder, or digest of a recent suite (of three)"
-    )
+        "--suite", action="append", default=[], help="folder, or digest of a recent suite (of"
+        " three); with --releases one for each variant",
+    )  # fmt: skip
     parser.add_argument(
         "--engine",
         choices=("auto", "inline", "spark"),
@@ -185,7 +188,8 @@ def _run(arguments: argparse.Namespace) -> int:
     for warning in overlay_warnings(target(arguments.target)):
         say(warning)
     if arguments.releases is not None:  # "" names none
-        return run_all(_read_options(arguments, "", ""), arguments.releases, as_json=arguments.json)
+        wanted = WantedReleases(arguments.releases, tuple(arguments.suite))
+        return run_all(_read_options(arguments, "", ""), wanted, as_json=arguments.json)
     suite = _find_suite(arguments)
     older = older_than_charter(arguments.target, arguments.release, suite)
     if older.told:
@@ -231,8 +235,10 @@ def _read_options(arguments: argparse.Namespace, suite: str, older: str) -> RunO
 
 def _find_suite(arguments: argparse.Namespace) -> str:
     """The suite that the options name, or ""; with --exhaustive it is made."""
+    if len(arguments.suite) > 1:
+        raise ConformError("one release is judged by one suite; give --suite once")
     if not arguments.exhaustive:
-        return str(arguments.suite)
+        return "".join(arguments.suite)
     if arguments.suite:
         raise ConformError("--exhaustive makes a suite of its own; leave out --suite")
     from conform.cli.exhaustive import exhaustive_suite  # slow to import
