@@ -13,7 +13,7 @@ from charter.formats.resolve import Place, Unresolved, find_references
 from conform.judging.automaton import AnswerJson, NodeJson
 from conform.judging.model import JudgeModel
 from conform.judging.read_result import NOTHING
-from conform.judging.relabel import key
+from conform.judging.relabel import is_same, key
 from conform.judging.traces import ModelTrace, begin, steps
 
 _MOST_NODES = 64
@@ -155,7 +155,7 @@ class GrowingAnswer:
     ) -> tuple[list[_Front], set[Place]]:
         """The outcomes of one operation after all traces of the front, once those that no later
         operation can tell apart, and the places in which such outcomes differ."""
-        found: dict[tuple[str, Shown, bytes, str], list[_Front]] = {}
+        found: dict[tuple[str, Shown, str], list[_Front]] = {}
         following: list[_Front] = []
         joined: set[Place] = set()
         for here in self.front:
@@ -163,9 +163,9 @@ class GrowingAnswer:
                 after = step.after
                 is_same = step.seen is here.values[1]  # nothing has changed
                 texts = key(step.reply), here.texts[1] if is_same else key(step.seen)
-                kept = key([after.history.at(place) for place in needed]) if needed else b""
-                same = found.setdefault((step.branch, texts, kept, after.labels.text), [])
-                known = next((one for one in same if one.trace.state == after.state), None)
+                same = found.setdefault((step.branch, texts, after.labels.text), [])
+                alike = (one for one in same if _is_alike(one.trace, after, needed))
+                known = next(alike, None)
                 if known is not None:
                     known.origins.append(here.position)
                     joined.update(after.history.list_differing(known.trace.history))
@@ -177,6 +177,13 @@ class GrowingAnswer:
                 same.append(made)
                 following.append(made)
         return following, joined
+
+
+def _is_alike(one: ModelTrace, other: ModelTrace, needed: Sequence[Place]) -> bool:
+    """Whether two traces have one state, and showed the same in the places that are needed."""
+    return one.state == other.state and all(
+        is_same(one.history.at(place), other.history.at(place)) for place in needed
+    )
 
 
 @contextmanager

@@ -9,7 +9,7 @@ from charter.formats import canonical
 from charter.formats.adapter import is_fault
 from charter.formats.canonical import Json
 from charter.formats.verdict import Severity
-from conform.judging.relabel import key
+from conform.judging.relabel import is_same
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +43,7 @@ class RelabelledStep:
 
 def paths(expected: Json, observed: Json, at: str) -> Iterator[str]:
     """The paths, from `at`, where two values differ: down to fields, not into arrays."""
-    if key(expected) == key(observed):
+    if is_same(expected, observed):
         return
     if isinstance(expected, dict) and isinstance(observed, dict):
         for name in sorted(expected.keys() | observed.keys()):
@@ -97,7 +97,7 @@ def nearest(expected: Sequence[Allowed], seen: RelabelledStep) -> Allowed | None
 
 
 def _distance(allowed: Allowed, seen: RelabelledStep) -> tuple[bool, int, str]:
-    differs = key(allowed.reply) != key(seen.reply)
+    differs = not is_same(allowed.reply, seen.reply)
     return differs, len(differing(allowed, seen)), allowed.branch
 
 
@@ -105,7 +105,7 @@ def severity(expected: Sequence[Allowed], seen: RelabelledStep) -> Severity:
     """The kind of the difference from every expected outcome."""
     if seen.fault:
         return Severity.FAULT
-    if any(key(allowed.observation) == key(seen.observation) for allowed in expected):
+    if any(is_same(allowed.observation, seen.observation) for allowed in expected):
         return Severity.REPLY
     return Severity.STATE
 

@@ -40,7 +40,7 @@ from conform.judging.model import (
     take_over,
     world_of,
 )
-from conform.judging.model_bugs import ComputedStates, ModelCall
+from conform.judging.model_bugs import ComputedStates, ModelCall, explain_failure
 from conform.judging.never_issued import Wishes, find_shown, find_single_new
 from conform.judging.read_result import project
 from conform.judging.relabel import key
@@ -85,6 +85,7 @@ class Follower:
         self.lost = "the state is not known"
         self.deviated = False
         self._asked = AskedStep()
+        self._views: dict[int, tuple[Json, bytes]] = {}  # what is observed in each of `states`
         self._first = self._find_first(siblings.charter)
         if not siblings.memory.starts:  # the first of all runs
             self._check_first(siblings.charter)
@@ -153,7 +154,7 @@ class Follower:
             return [model.encode(state) for state in states]
         except Exception as error:
             if self.deviated and self.computed.are_encoded(model):
-                raise CannotFollow(_after_deviation("write down", error)) from None
+                raise CannotFollow(explain_failure("write down", error)) from None
             raise self._bug(model, "", error) from error
 
     def _compute(self) -> ComputedStates:
@@ -175,8 +176,6 @@ class Follower:
             return None
         labels = StepLabels(self.labels, operation)
         try:
-            if not all(assumes(charter, state, operation, call.args) for state in self.states):
-                return None
             allowed = self._list_candidates(charter, self.states, call, labels)
         except Exception as error:
             if type(error).__name__ == _UNDEFINED:
@@ -202,7 +201,7 @@ class Follower:
             own = self.wishes.learn(self.wished)
             moved = FollowedStep(judged, self.states, self.likely, self.labels, self.lost, own)
             self.siblings.memory.add(self._next, at, moved)
-        self._next = moved.after
+        self._next, self._views = moved.after, {}
         self.states, self.likely = moved.states, moved.likely
         self.labels, self.lost, self.wishes.own = moved.labels, moved.lost, moved.own
         self.deviated |= not moved.judged.allowed
@@ -392,13 +391,19 @@ class Follower:
         """As `_ask_model`, with the model's own exceptions."""
         operation, args = call.operation, call.args
         found: list[list[Candidate]] = []
+        views = self._views if states is self.states and model is self.siblings.charter else {}
         for origin, state in enumerate(states):
             here: list[Candidate] = []
             if not likely or assumes(model, state, operation, args):
                 for outcome in model.outcomes(state, operation, args):
-                    shown = self._select_shown(model.observe(outcome.state))
-                    texts = (key(outcome.reply), key(shown))
-                    here.append(Candidate(outcome, shown, texts, labels, origin))
+                    view = views.get(origin) if outcome.state is state else None
+                    if view is None:
+                        shown = self._select_shown(model.observe(outcome.state))
+                        view = shown, key(shown)
+                    if outcome.state is state:
+                        views[origin] = view
+                    texts = (key(outcome.reply), view[1])
+                    here.append(Candidate(outcome, view[0], texts, labels, origin))
             found.append(here)
         return found
 
@@ -415,7 +420,7 @@ class Follower:
                 f" ({error})"
             )
         if self.deviated and not self.computed.fail(model, call):
-            return CannotFollow(_after_deviation(f"do {operation} in", error))
+            return CannotFollow(explain_failure(f"do {operation} in", error))
         if isinstance(error, _NOT_A_STATE) and not self.siblings.same_operations:
             return CannotFollow(
                 f"the model is not that of the suite: it cannot do {operation} ({error})"
@@ -491,9 +496,3 @@ class Follower:
             raise self.failed(self.siblings.charter, call, error) from error
         assert isinstance(args, dict)
         return ModelCall(step.operation, step.args, args)
-
-
-def _after_deviation(what: str, error: Exception) -> str:
-    """Why a state after a deviation is not followed."""
-    told = f"{type(error).__name__}: {error}"
-    return f"the model cannot {what} a state that follows a deviation ({told})"

@@ -6,7 +6,7 @@ topmost path alone.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from charter.formats.canonical import Json
@@ -23,22 +23,29 @@ class ImageParts:
 
 def image_parts(image: Json, observation: Json) -> ImageParts:
     """The parts of an observation that an image shows."""
-    parts = [*_walk(image, observation, "")]
-    return ImageParts(
-        frozenset(path for path, there in parts if there),
-        frozenset(path for path, there in parts if not there),
-    )
-
-
-def _walk(image: Json, observation: Json, at: str) -> Iterator[tuple[str, bool]]:
     if not isinstance(image, dict) or not isinstance(observation, dict):
-        yield at, True
-        return
+        return ImageParts(frozenset({""}), frozenset())
+    shown, lacking = set[str](), set[str]()
+    _add_parts(image, observation, "", (shown, lacking))
+    return ImageParts(frozenset(shown), frozenset(lacking))
+
+
+def _add_parts(
+    image: Mapping[str, Json],
+    observation: Mapping[str, Json],
+    at: str,
+    parts: tuple[set[str], set[str]],
+) -> None:
+    """Add the parts of an object to those that are shown, and to those that are not."""
+    shown, lacking = parts
     for name, value in observation.items():
-        inner = f"{at}.{name}" if at else name
-        yield inner, name in image
-        if name in image:
-            yield from _walk(image[name], value, inner)
+        if name not in image:
+            lacking.add(at + name)
+            continue
+        shown.add(at + name)
+        held = image[name]
+        if isinstance(held, dict) and isinstance(value, dict):
+            _add_parts(held, value, f"{at}{name}.", parts)
 
 
 @dataclass(slots=True)

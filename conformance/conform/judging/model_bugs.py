@@ -63,3 +63,9 @@ class ComputedStates:
     def _of(self, model: JudgeModel) -> list[object]:
         """The states as those of a model."""
         return [model.decode(self.charter.encode(state), *self.world) for state in self.states]
+
+
+def explain_failure(what: str, error: Exception) -> str:
+    """Why a state after a deviation is not followed."""
+    told = f"{type(error).__name__}: {error}"
+    return f"the model cannot {what} a state that follows a deviation ({told})"

@@ -16,6 +16,7 @@ from conform.judging.relabel import (
     RelabelPlace,
     Renamed,
     behaviour_digest,
+    is_same,
     key,
 )
 
@@ -32,10 +33,12 @@ class Malformed(Exception):
 
 @dataclass(slots=True)
 class BatchTexts:
-    """The values of one batch with their canonical texts, each computed once."""
+    """The values of one batch with their canonical texts, each computed once. `relabelled` are the
+    steps of results, by id, that were read when they came."""
 
     values: list[Json] = field(default_factory=list)
     texts: list[bytes] = field(default_factory=list)
+    relabelled: dict[str, RelabelledSteps] = field(default_factory=dict)
 
     @classmethod
     def of(cls, results: Results, observes: Sequence[str] | None) -> BatchTexts:
@@ -122,31 +125,36 @@ class ResultReader:
     def read(self, result: Result, batch: BatchTexts, operations: Sequence[str]) -> RelabelledSteps:
         """The relabelled steps of one result of these operations, which may be left out where all
         values are of one type. Raises `Malformed` for steps that violate the protocol."""
+        known = batch.relabelled.get(result.id)
+        if known is not None:
+            return known
         with _explain_steps():
-            return self._read(result, batch, operations)
+            place, steps = self._relabelling.begin(), list[tuple[bytes, bytes, bytes]]()
+            for number in range(len(result.steps)):
+                operation = operation_at(operations, number)
+                found = self._read_step(place, result, number, batch, operation)
+                if found is None:
+                    break
+                reply, state, place, digest = found
+                steps.append((reply, state, digest))
+            return self.join(result, batch, steps)
 
-    def _read(
-        self, result: Result, batch: BatchTexts, operations: Sequence[str]
+    def join(
+        self, result: Result, batch: BatchTexts, steps: Sequence[tuple[bytes, bytes, bytes]]
     ) -> RelabelledSteps:
-        place = self._relabelling.begin()
-        replies, states, digests = [], [], []
-        images: list[int] = []
-        fault = False
-        for number, (_, observation, image) in enumerate(result.steps):
-            found = self._read_step(place, result, number, batch, operation_at(operations, number))
-            if found is None:
-                fault = True
-                digests.append(_fault_name(batch.at(result.steps[number][0])))
-                break
-            reply_text, state, place, digest = found
-            replies.append(reply_text)
-            states.append(state)
-            digests.append(digest)
-            other = image not in (-1, observation)
-            if other and not self._agreements.of(batch, image, observation):
-                images.append(number)
-        behaviour = behaviour_digest(digests)
-        return RelabelledSteps(tuple(replies), tuple(states), tuple(images), fault, behaviour)
+        """One result, of which the `steps` were relabelled (reply, observation and digest of each):
+        all but a fault at its end."""
+        fault = len(steps) < len(result.steps)
+        digests = [digest for _, _, digest in steps]
+        if fault:
+            digests.append(_fault_name(batch.at(result.steps[len(steps)][0])))
+        images = [
+            number
+            for number, (_, observation, image) in enumerate(result.steps[: len(steps)])
+            if image not in (-1, observation) and not self._agreements.of(batch, image, observation)
+        ]
+        replies, states = (tuple([step[at] for step in steps]) for at in (0, 1))
+        return RelabelledSteps(replies, states, tuple(images), fault, behaviour_digest(digests))
 
     def _read_step(
         self, place: RelabelPlace, result: Result, number: int, batch: BatchTexts, operation: str
@@ -228,4 +236,4 @@ def shows_part(image: Json, observation: Json) -> bool:
             name in observation and shows_part(value, observation[name])
             for name, value in image.items()
         )
-    return key(image) == key(observation)
+    return is_same(image, observation)

@@ -79,14 +79,19 @@ def _history(result: Result, batch: BatchTexts) -> History:
 
 
 def find_mistyped(
-    types: JudgedTypes, question: Mapping[str, Json], result: Result, batch: BatchTexts
+    types: JudgedTypes,
+    question: Mapping[str, Json],
+    result: Result,
+    batch: BatchTexts,
+    first: int = 0,
 ) -> str:
-    """The first value in the steps of a result that is not of its type, or ""."""
+    """The first value in the steps of a result, from the `first` step on, that is not of its type,
+    or ""."""
     sorts = cast("Mapping[str, Mapping[str, int]]", question["sorts"])
     operations = cast("Sequence[Mapping[str, str]]", question["operations"])
     checked: set[tuple[str, int]] = set()  # the same state is often shown again
     known: set[tuple[str, bytes]] = set()
-    for number, (reply, observation, _) in enumerate(result.steps):
+    for number, (reply, observation, _) in enumerate(result.steps[first:], first):
         operation = operations[number - 1]["operation"] if number else ""
         value = batch.at(reply)
         wrong = ""

@@ -23,6 +23,11 @@ def key(value: Json) -> bytes:
     return orjson.dumps(value, option=orjson.OPT_SORT_KEYS)
 
 
+def is_same(one: Json, other: Json) -> bool:
+    """Whether two values have the same canonical text. For Python `1 == True`."""
+    return one == other and (isinstance(one, str) or key(one) == key(other))
+
+
 @dataclass(slots=True, eq=False)
 class RelabelPlace:
     """The labels of a vector after some of its steps, with a cache of next steps: from raw reply,

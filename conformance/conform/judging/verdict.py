@@ -156,7 +156,8 @@ def _compare(
             otherwise=list_otherwise(item.why, answer, relabelled.states, fronts),
         )  # fmt: skip
     question: dict[str, Json] = orjson.loads(item.question)
-    wrong = find_mistyped(judge.types, question, result, batch) if judge.types else ""
+    allowed = track.stop.step if track.stop else len(result.steps)  # so they are of their types
+    wrong = find_mistyped(judge.types, question, result, batch, allowed) if judge.types else ""
     claimed = _variables(answer) if judge.observes is None else judge.observes
     wrong = wrong or lacks_variable(result, batch, claimed)
     if wrong:

@@ -14,7 +14,6 @@ from charter.formats import canonical
 from charter.formats.canonical import Json
 from charter.formats.reading import own_calls, own_object
 from charter.formats.run_description import WalkSettings
-from charter.formats.target import IMAGE
 from charter.formats.types import JudgedTypes
 from charter.formats.vector import concrete_ids
 from charter.formats.verdict import Kind, Verdict
@@ -25,13 +24,7 @@ from conform.judging.automaton import AnswerJson, Judge
 from conform.judging.model import JudgeModel, world_of
 from conform.judging.relabel import key
 from conform.judging.siblings import Siblings
-from conform.judging.verdict import (
-    Assessment,
-    VectorItem,
-    assess,
-    assess_allowed,
-    conclude_allowed,
-)
+from conform.judging.verdict import Assessment, VectorItem, assess, assess_allowed
 from conform.walks.coverage import WalkCoverage
 from conform.walks.hidden_state import HiddenStateSearch
 from conform.walks.offered import OfferedWorld, choose_worlds, read_offered
@@ -290,14 +283,10 @@ def _judge(
 
 def _judge_one(target: WalkTarget, seed: int, walk: TargetWalk) -> tuple[VectorItem, Assessment]:
     """A walk as a vector. It has an answer if it is kept."""
-    judge, batch = target.session.judge, walk.read.batch
-    branches = None if walk.broken else walk.find_branches()
+    judge, branches = target.session.judge, None if walk.broken else walk.find_branches()
     if branches is not None and not is_kept_anyway(walk.number):
         assert walk.last is not None
-        item = _make_item(walk, seed)
-        read = walk.read.read(walk.last)
-        if read is not None and IMAGE not in judge.offers:
-            return item, conclude_allowed(item, read, branches)
+        item, batch = _make_item(walk, seed), walk.read.hand_over(walk.last)
         allowed = assess_allowed(item, walk.last.result, batch, judge, branches)
         if allowed is not None:
             return item, allowed
@@ -305,6 +294,7 @@ def _judge_one(target: WalkTarget, seed: int, walk: TargetWalk) -> tuple[VectorI
     if walk.broken is not None:
         return item, Assessment(Verdict(item.id, walk.broken.kind, walk.broken.detail))
     assert walk.last is not None
+    batch = walk.read.hand_over(walk.last)
     return item, assess(item, walk.last.result, batch, judge, target.siblings)
 
 

@@ -22,9 +22,9 @@ class WalkCoverage:
 
     def measure(self, before: tuple[str, ...], branch: str) -> float:
         """How rare a branch is after others: 3.0 if it, the pair and the triple are new."""
-        rarity = 0.0
+        rarity, earlier = 0.0, self.before.rows if self.before else {}
         for row in _rows(before, branch):
-            rarity += 1 / (1 + self.count_row(row))
+            rarity += 1 / (1 + self.rows.get(row, 0) + earlier.get(row, 0))
         return rarity
 
     def count_row(self, row: tuple[str, ...]) -> int:

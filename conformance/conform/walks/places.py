@@ -93,20 +93,22 @@ def _name(numbers: Iterator[tuple[Path, str, Json]]) -> Iterator[ShownValue]:
 
 class FittingPlaces(NamedTuple):
     """Where values of a counter are in the newest step, each value once, under the most of some
-    elements. `are_named`: under one of them at least."""
+    elements. `are_named`: under one of them at least. `others` are not under as many."""
 
     places: Sequence[SeenPlace]
     are_named: bool
+    others: Sequence[SeenPlace]
 
 
 @dataclass(slots=True)
 class SeenValues:
     """What one walk has seen: the current places by type, and older values by type. `found` are the
-    places of counters that were looked for since the newest step."""
+    places of counters that were looked for since the newest step, `gone` those of older values."""
 
     current: Mapping[str, Sequence[SeenPlace]] = field(default_factory=dict)
     older: dict[str, dict[str, SeenPlace]] = field(default_factory=dict)
     found: dict[tuple[str, frozenset[str]], FittingPlaces] = field(default_factory=dict)
+    gone: dict[str, Sequence[SeenPlace]] = field(default_factory=dict)
 
     def add(
         self, step: int, observed: Sequence[ShownValue], replied: Sequence[ShownValue] = ()
@@ -129,33 +131,32 @@ class SeenValues:
                 del known[next(iter(known))]
         self.current = found
         self.found.clear()
+        self.gone.clear()
 
     def find_fitting(self, kind: str, elements: frozenset[str]) -> FittingPlaces:
         """The places of a counter that fit arguments which name these elements."""
         found = self.found.get((kind, elements))
         if found is None:
-            places, most = self._select_fitting(kind, elements)
-            found = FittingPlaces(_list_distinct(places), most > 0)
-            self.found[kind, elements] = found
+            found = self.found[kind, elements] = self._select_fitting(kind, elements)
         return found
 
     def list_foreign(self, kind: str, elements: frozenset[str]) -> list[Sequence[SeenPlace]]:
         """The other places in the newest step, and those of older values: each value once, each
         list only if it has any."""
-        fitting, _ = self._select_fitting(kind, elements)
-        others = [place for place in self.current.get(kind, ()) if place not in fitting]
-        return [places for places in (_list_distinct(others), self._list_older(kind)) if places]
+        others = self.find_fitting(kind, elements).others
+        older = self.gone.get(kind)
+        if older is None:
+            older = self.gone[kind] = self._list_older(kind)
+        return [places for places in (others, older) if places]
 
-    def _select_fitting(self, kind: str, elements: frozenset[str]) -> tuple[list[SeenPlace], int]:
-        """The places under the most of these elements, and how many they are."""
-        fitting, most = list[SeenPlace](), 0
-        for place in self.current.get(kind, ()):
-            count = len(place.shown.keys & elements)
-            if count > most:
-                fitting, most = [], count
-            if count == most:
-                fitting.append(place)
-        return fitting, most
+    def _select_fitting(self, kind: str, elements: frozenset[str]) -> FittingPlaces:
+        current = self.current.get(kind, ())
+        counts = [len(place.shown.keys & elements) for place in current]
+        most = max(counts, default=0)
+        fitting, others = list[SeenPlace](), list[SeenPlace]()
+        for place, count in zip(current, counts, strict=True):
+            (fitting if count == most else others).append(place)
+        return FittingPlaces(_list_distinct(fitting), most > 0, _list_distinct(others))
 
     def _list_older(self, kind: str) -> list[SeenPlace]:
         """Values of a type that the newest step does not show."""

@@ -20,8 +20,8 @@ from charter.formats.canonical import Json
 from charter.formats.status import Status
 from conform.adapters.open_sessions import ShownSoFar
 from conform.judging.automaton import Judge
-from conform.judging.read_result import BatchTexts, RelabelledSteps
-from conform.judging.relabel import RelabelPlace, behaviour_digest
+from conform.judging.read_result import BatchTexts
+from conform.judging.relabel import RelabelPlace
 
 _LABEL = re.compile(rb'"#([0-9.]+)"')
 _SCALE = 1 << 30
@@ -100,14 +100,15 @@ class WalkSteps:
             self.place = place
         return len(before) if self.steps[: len(before)] == before else 0
 
-    def read(self, answer: ShownSoFar) -> RelabelledSteps | None:
-        """All steps of a walk without a fault; None if the target shows images."""
-        if any(image >= 0 for _, _, image in answer.result.steps):
-            return None
-        behaviour = behaviour_digest(step.digest for step in self.steps)
-        replies = tuple(step.reply for step in self.steps)
-        states = tuple(step.observation for step in self.steps)
-        return RelabelledSteps(replies, states, (), False, behaviour)
+    def hand_over(self, answer: ShownSoFar) -> BatchTexts:
+        """The values of a walk that has ended, for its verdict, with the steps as they were
+        read."""
+        count = len(answer.result.steps)  # fewer than were read, if the walk was shortened
+        if len(self.steps) + self.fault >= count:
+            steps = [step[:3] for step in self.steps[:count]]
+            whole = self.judge.reader.join(answer.result, self.batch, steps)
+            self.batch.relabelled[answer.result.id] = whole
+        return self.batch
 
     def is_whole(self, answer: ShownSoFar, calls: int) -> bool:
         """Whether the steps are those of so many calls, and nothing else came."""

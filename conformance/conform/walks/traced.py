@@ -32,22 +32,23 @@ _NOT_A_STATE = (KeyError, ValueError, TypeError, AttributeError)
 
 @dataclass(slots=True)
 class WalkTraces:
-    """The `traces` of the charter's model that show what a walk showed, of which a target shows the
-    variables `observes` (None: all)."""
+    """The `traces` of the charter's model that show what a walk showed, with their `states`. A
+    target shows the variables `observes` (None: all)."""
 
     siblings: Siblings
     question: Mapping[str, Json]
     observes: Sequence[str] | None
     traces: tuple[ModelTrace, ...] = ()
+    states: tuple[object, ...] = ()
 
     @property
     def model(self) -> JudgeModel:
         return self.siblings.charter
 
-    @property
-    def states(self) -> tuple[object, ...]:
-        """The states that the walk may be in."""
-        return tuple([trace.state for trace in self.traces])
+    def _go_on(self, traces: Sequence[ModelTrace]) -> None:
+        """Go on with these traces; with none of too many."""
+        self.traces = tuple(traces) if len(traces) <= _MOST_TRACES else ()
+        self.states = tuple([trace.state for trace in self.traces])
 
     def begin(self, seen: bytes) -> bool:
         """Begin in the first state; whether that is what was seen. Raises `ModelBug`."""
@@ -58,7 +59,7 @@ class WalkTraces:
             raise bug_of(self.model, self.question, "", error) from error
         _, relabelled, labels = Labels(self.siblings.opaque).step(None, shown)
         text = key(relabelled)
-        self.traces = (ModelTrace(state, labels, History((shown,)), key(shown), text),)
+        self._go_on([ModelTrace(state, labels, History((shown,)), key(shown), text)])
         return text == seen
 
     def ask(self, operation: str, drawn: Json) -> AllowedCall | None:
@@ -113,7 +114,7 @@ class WalkTraces:
             ways.append((item.origin, item.outcome.branch, place))
         if not matching:
             return None
-        self.traces = tuple(traces) if len(traces) <= _MOST_TRACES else ()
+        self._go_on(traces)
         return Judged(True, branches(matching), ways=tuple(ways))
 
     def _relabel(self, operation: str, item: Candidate) -> tuple[tuple[bytes, bytes], Labels]:

@@ -145,10 +145,11 @@ class TargetWalk:
         followed = self.traces or self.follower
         return followed.states if followed else ()
 
-    def list_shown(self, judge: Judge) -> list[tuple[bytes, bytes]]:
-        """What the target showed, relabelled; nothing if it hides variables, since then labels may
-        mean other values than those of the charter."""
-        return [] if judge.observes is not None else [step.texts for step in self.read.steps]
+    def list_shown(self, judge: Judge, first: int = 0) -> list[tuple[bytes, bytes]]:
+        """What the target showed from a `first` step on, relabelled; nothing if it hides variables,
+        since then labels may mean other values than those of the charter."""
+        hides = judge.observes is not None
+        return [] if hides else [step.texts for step in self.read.steps[first:]]
 
     def shorten(self) -> None:
         """Leave out the last operation, and its step."""
@@ -252,12 +253,13 @@ class Walker:
         hides = self.reader.judge.observes is not None
         if walk.traces is not None and walk.answer is None and not hides:
             return True
-        shown, newest = walk.list_shown(self.reader.judge), len(walk.calls)
+        judge = self.reader.judge
         try:
             if walk.answer is None:
-                walk.answer = self._answer(walk, shown)
-            elif newest < len(shown):
-                walk.answer.narrow(shown[newest])
+                walk.answer = self._answer(walk, walk.list_shown(judge))
+            else:
+                for newest in walk.list_shown(judge, len(walk.calls)):
+                    walk.answer.narrow(newest)
             walk.answer.add(call)
         except CannotAnswer:
             return False

@@ -6,7 +6,7 @@ from __future__ import annotations
 import os
 import secrets
 import sys
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import asdict, dataclass, replace
 
 import orjson
@@ -120,12 +120,12 @@ def impossible(observation: Json) -> Json:
     return {"changed by the canary": observation}
 
 
-def on_target(session: Session, usable: Sequence[VectorItem], where: str) -> list[Canary]:
+def on_target(session: Session, usable: Iterable[VectorItem], where: str) -> list[Canary]:
     """The canaries of one bucket on the target: a vector out of `usable` is put again with a fresh
     nonce and a changed expectation. If no vector can be used, the canary has misbehaved."""
-    if not usable:
-        return [skip(where, "no vector of this bucket conforms, so there is none to change")]
+    tried = 0
     for chosen in usable:
+        tried += 1
         nonce = secrets.token_hex(8)
         judgement = _ask_changed(session, chosen, nonce)
         verdict = judgement.assessments[0].verdict
@@ -137,7 +137,9 @@ def on_target(session: Session, usable: Sequence[VectorItem], where: str) -> lis
             if flipped.ok and (told := _differs_again(session, chosen, judgement)):
                 flipped = replace(flipped, got="another answer than before", ok=False, detail=told)
             return [flipped, seen]
-    detail = f"so with {len(usable)} vectors: {verdict.detail}"
+    if not tried:
+        return [skip(where, "no vector of this bucket conforms, so there is none to change")]
+    detail = f"so with {tried} vectors: {verdict.detail}"
     return [Canary("flipped", where, chosen.id, "diverges", str(verdict.kind), False, detail)]
 
 

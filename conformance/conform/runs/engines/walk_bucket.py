@@ -4,7 +4,7 @@ engines."""
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from charter.formats.canonical import Json
 from charter.formats.verdict import Kind
@@ -68,7 +68,7 @@ def judge_walks(bucket: int, context: RunContext, pool: Pool) -> dict[str, Json]
     usable = _with_answers(tally.usable or list_cut(found.walks), context, session)
     canaries = on_target(session, usable, where) if found.walks else []
     if fresh:
-        sample = _with_answers(tally.sample, context, session)
+        sample = [*_with_answers(tally.sample, context, session)]
         canaries += of_worker(context, sample, f"worker of {where}")
     tally.broken = [*found.broken, *session.take_broken()]
     summary = summarise(tally, bucket, began, canaries)
@@ -99,11 +99,11 @@ def is_kept(walk: JudgedWalk) -> bool:
 
 def _with_answers(
     items: Sequence[VectorItem], context: RunContext, session: Session
-) -> list[VectorItem]:
+) -> Iterator[VectorItem]:
     """Vectors of walks with the model's whole answers, as far as it has any."""
     charter = model.load(context.model)
     found = (find_answer(item, charter, session.judge) for item in items)
-    return [item for item in found if item is not None]
+    return (item for item in found if item is not None)
 
 
 def _join(walks: Sequence[JudgedWalk], line: str | None = None) -> Judgement:
