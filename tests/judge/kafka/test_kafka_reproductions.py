@@ -10,12 +10,18 @@ from pathlib import Path
 import pytest
 
 from charter.formats.releases import numbers
-from conform.adapters.targets import target
-from conform.reports.reproduction import BadTemplate, ReproducedFinding, write_reproduction
+from conform.adapters.targets import check_reproduction, target
+from conform.reports.reproduction import (
+    BadTemplate,
+    ReproducedFinding,
+    file_name,
+    write_reproduction,
+)
 from conform.runs.reproduce.case import LEFT_OUT, SHOWS, CaseCheck, CaseStep, ReproducedCase
 
 TARGET = target("kafka-controller")
 PLAIN = next(kind for kind in TARGET.reproductions if kind.name == "plain")
+JUNIT = next(kind for kind in TARGET.reproductions if kind.name == "junit")
 STEPS = {
     "register": {"broker": "b1", "restarted": False, "previous_epoch": None},
     "heartbeat": {"broker": "b1", "epoch": {"ref": [1, "registration", "b1", "epoch"], "now": True},
@@ -39,10 +45,14 @@ THERE_AGAIN = CaseCheck(("partition", "t1"), None, {"isr": []}, in_image=True)
 CANNOT_BE_MADE = CaseCheck((), None, {"fault": "it"}, in_image=True)
 
 
+DONE = {"case": "done"}
+REFUSED = {"case": "rejected", "error": "DUPLICATE_BROKER_REGISTRATION"}
+
+
 def reproduce(release, shown_by="", steps=None, check=ISR, kind=PLAIN):
-    """The text of a program with one statement for each operation."""
+    """The text of a program with one statement for each operation, and the reply in its args."""
     made = tuple(
-        CaseStep(number, operation, args, operation, {"case": "done"}, published=number == 1)
+        CaseStep(number, operation, args, operation, args.get("reply", DONE), published=number == 1)
         for number, (operation, args) in enumerate((steps or STEPS).items(), 1)
     )
     cases = [
@@ -95,10 +105,65 @@ def test_program_compares_what_brokers_see_once_it_is_published():
         reproduce("4.0.0", check=THERE_AGAIN)
 
 
+def test_test_of_a_quorum_has_all_operations():
+    text = reproduce("4.3.1", kind=JUNIT)
+    assert "{%" not in text and "{{" not in text and text.count("{") == text.count("}")
+    for operation in ("failover();", "balanceLeaders();", "unregister(1);", "sessionExpires(1);"):
+        assert text.count(f"        {operation}") == 2, "once in each case"
+    assert "raft.raftClients().get(before).resign(active().curClaimEpoch());" in text
+    assert "int epoch = active().curClaimEpoch();" in text
+    last = reproduce("4.3.1", kind=JUNIT, steps={"failover": {}})
+    assert "the epoch of the active controller" not in last and "private void failover" in last
+
+
+def test_test_of_a_quorum_compares_an_answer_to_a_heartbeat():
+    text = reproduce("4.3.1", kind=JUNIT, check=FENCED)
+    assert 'assertEquals(true, answered.isFenced(), "reply fenced")' in text
+
+
+@pytest.mark.parametrize("kind", [PLAIN, JUNIT], ids=["plain", "junit"])
+def test_registration_that_has_to_be_refused_is_compared_with_its_error(kind):
+    steps = {"register": STEPS["register"], "failover": {}}
+    refused = {"register": {**STEPS["register"], "reply": REFUSED}, "failover": {}}
+    text = reproduce("4.3.1", steps=refused, kind=kind)
+    assert text.count("refused(Errors.DUPLICATE_BROKER_REGISTRATION, () -> {") == 2
+    assert text.count("private static void refused(") == 1
+    assert "refused(" not in reproduce("4.3.1", steps=steps, kind=kind)
+
+
+B1 = {"broker": "b1"}
+EPOCH = {"ref": [1, "registration", "b1", "epoch"], "now": True}
+UNKNOWN = {"case": "rejected", "error": "BROKER_ID_NOT_REGISTERED"}
+REFUSALS = (
+    ("register", {**B1, "restarted": False, "previous_epoch": None}, DONE),
+    ("heartbeat", {**STEPS["heartbeat"], "epoch": EPOCH}, DONE),
+    ("register", {**B1, "restarted": True, "previous_epoch": None}, REFUSED),
+    ("failover", {}, DONE),
+    ("balance_leaders", {}, DONE),
+    ("unregister", B1, DONE),
+    ("unregister", B1, UNKNOWN),
+)
+
+
+@pytest.mark.slow
+@pytest.mark.xdist_group("real Kafka")
+@pytest.mark.parametrize("kind", [PLAIN, JUNIT], ids=["plain", "junit"])
+def test_operations_that_have_to_be_refused_are_when_they_are_run(tmp_path, kind):
+    steps = tuple(
+        CaseStep(number, operation, args, operation, reply)
+        for number, (operation, args, reply) in enumerate(REFUSALS, 1)
+    )
+    cases = [ReproducedCase(case, steps, (), frozenset(), ("it",)) for case in (SHOWS, LEFT_OUT)]
+    sorts = {"Broker": {"b1": 1}, "Topic": {}}
+    finding = ReproducedFinding("refused", "It says no.", TARGET.id, "4.3.1", sorts, *cases)
+    place = tmp_path / file_name(kind, finding)
+    place.write_text(write_reproduction(TARGET.folder, kind, finding))
+    assert check_reproduction(TARGET, kind, "4.3.1", place) == {SHOWS: "", LEFT_OUT: ""}
+
+
 def test_quorum_compares_no_image():
-    junit = next(kind for kind in TARGET.reproductions if kind.name == "junit")
     with pytest.raises(BadTemplate, match=r"nothing compares image\.partition\.t1 on a quorum"):
-        reproduce("4.3.1", check=THERE_AGAIN, kind=junit, steps={"unregister": {"broker": "b1"}})
+        reproduce("4.3.1", check=THERE_AGAIN, kind=JUNIT, steps={"unregister": {"broker": "b1"}})
 
 
 def load_check():

@@ -139,6 +139,19 @@ def test_release_that_mended_a_finding_passes_both_cases(conform, leaving, tmp_p
     assert "leader null null" in (tmp_path / "out" / "LeaderStays.txt").read_text()
 
 
+def test_release_before_a_finding_is_compared_with_the_default_one(conform, leaving):
+    folder = leaving[0]
+    change(
+        folder / "adapter.toml",
+        ("sources = []", 'sources = []\nreleases = ["0.8", "0.9", "1.0"]\ndefault_release = "1.0"'),
+        ("fakes.fake', 'keeps_leader']", "fakes.mended', '{release}']"),
+    )  # fmt: skip
+    entry = 'entry leader_stays known_defect for "0.9".."" cites silent because "it" { }'
+    change(folder / "overlay.charter", ("{ }", f"{{ {entry} }}"))
+    code, said, error = conform("reproduce", "leader_stays", *leaving[1], "--release", "0.8")
+    assert code == 0 and "does not show, as on 1.0, on fake-keeps_leader 0.8" in said, error
+
+
 def test_finding_of_a_run_needs_no_file(conform, leaving, tmp_path):
     overlay = leaving[0] / "adapter.toml"
     overlay.write_text(overlay.read_text().replace('overlay = "known"\n', ""))

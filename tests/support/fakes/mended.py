@@ -5,12 +5,12 @@ import sys
 from tests.support.fakes import fake
 
 
-class LaterRelease(fake.Fake):
+class AnotherRelease(fake.Fake):
     def __init__(self):
         super().__init__()
-        self.about = self.about._replace(version="2.0")
+        self.about = self.about._replace(version=sys.argv[1])
 
 
 if __name__ == "__main__":
-    fake.KINDS["later_release"] = LaterRelease
-    fake.main("keeps_leader" if sys.argv[1] == "1.0" else "later_release")
+    fake.KINDS["another_release"] = AnotherRelease
+    fake.main("keeps_leader" if sys.argv[1] == "1.0" else "another_release")

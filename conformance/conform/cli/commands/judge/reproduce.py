@@ -118,7 +118,8 @@ class ReproducedOn:
 
 
 def _releases(chosen: Target, arguments: argparse.Namespace) -> ReproducedOn:
-    """The releases that a finding is performed on: without a wish, one that shows it."""
+    """The releases that a finding is performed on: without a wish, one that shows it. Where a wish
+    does not, the default release shows it if it can, since the path was tried there."""
     if arguments.run or arguments.finding not in (ranges := releases_of(chosen)):
         return ReproducedOn(arguments.release)
     first, last = ranges[arguments.finding]
@@ -128,6 +129,9 @@ def _releases(chosen: Target, arguments: argparse.Namespace) -> ReproducedOn:
         return ReproducedOn(wanted)
     if not arguments.release:
         return ReproducedOn(shown[-1])
+    usual = release_of(chosen, "")
+    if within(usual, first, last):
+        return ReproducedOn(wanted, usual)
     return ReproducedOn(wanted, shown[0] if numbers(wanted) < numbers(shown[0]) else shown[-1])
 
 
