@@ -4,17 +4,19 @@ what changed otherwise, each with its cause as a person wrote it."""
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from itertools import pairwise
 
 from charter.formats.canonical import Json
 from charter.formats.findings.steps import ReviewedStep
+from charter.formats.releases import numbers
 from conform.reports.releases import Compared, DifferenceGroup
 from conform.reports.runs import ReportedRun
 from conform.reports.target_matrix import CellKind, FindingCell, TargetMatrix
 
 UNKNOWN_CAUSE = "not known"
+CHANGED_DIRECTION = "changed"
 _GONE_KINDS = frozenset({CellKind.ABSENT, CellKind.NOT_APPLICABLE})
 
 
@@ -52,8 +54,7 @@ def list_steps(
     targets: TargetMatrix, compared: Sequence[Compared], notes: Sequence[ReviewedStep]
 ) -> tuple[ReleaseStep, ...]:
     """The differences between the runs of a table that follow each other, in their order."""
-    causes = {(one.before, one.after, one.finding, one.direction): one for one in notes}
-    return tuple(_explain(step, causes) for step in _list(targets, compared))
+    return tuple(_explain(step, notes) for step in _list(targets, compared))
 
 
 def list_stale(
@@ -71,16 +72,28 @@ def list_stale(
     )
 
 
-def _explain(
-    step: ReleaseStep, causes: Mapping[tuple[str, str, str, str], ReviewedStep]
-) -> ReleaseStep:
-    note = causes.get((*step.releases, step.finding, step.direction))
-    if note is None:
+def _explain(step: ReleaseStep, notes: Sequence[ReviewedStep]) -> ReleaseStep:
+    """A difference with its cause. If the table skips releases, that is what is known of the steps
+    in between."""
+    between = [one for one in notes if one.finding == step.finding and _is_part(one, step)]
+    if not between:
         return step
-    return ReleaseStep(
-        step.before, step.after, step.finding, step.title, step.direction, step.vector, step.run,
-        step.vectors, note.cause, note.key,
-    )  # fmt: skip
+    between.sort(key=lambda one: numbers(one.before))
+    if step.direction != CHANGED_DIRECTION:
+        between = between[-1:]  # what a finding is in the end, its last change made
+    if any(one.direction != step.direction for one in between):
+        return step
+    whole = len(between) == 1 and (between[0].before, between[0].after) == step.releases
+    causes = [one.cause if whole else f"in {one.after} {one.cause}" for one in between]
+    keys = dict.fromkeys(one.key for one in between if one.key)
+    return replace(step, cause="; ".join(causes), key=", ".join(keys))
+
+
+def _is_part(note: ReviewedStep, step: ReleaseStep) -> bool:
+    """Whether the releases of a note are those of a step, or between them."""
+    before, after = step.releases
+    ascending = [numbers(one) for one in (before, note.before, note.after, after)]
+    return ascending == sorted(ascending)
 
 
 def _list(targets: TargetMatrix, compared: Sequence[Compared]) -> Iterator[ReleaseStep]:
@@ -109,7 +122,7 @@ def _list_changed(
             counts[_name(group)] += group.count
     for name, group in first.items():
         vector = group.example.id
-        yield ReleaseStep(before, after, name, name, "changed", vector, after, counts[name])
+        yield ReleaseStep(before, after, name, name, CHANGED_DIRECTION, vector, after, counts[name])
 
 
 def _direct(left: FindingCell, right: FindingCell) -> str:

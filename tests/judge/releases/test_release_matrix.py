@@ -9,8 +9,8 @@ import pytest
 
 NOTES = """
 [[step]]
-from = "1.0"
-to = "1.1"
+from = "{before}"
+to = "{after}"
 finding = "{finding}"
 direction = "{direction}"
 cause = "the lease was rewritten"
@@ -37,11 +37,11 @@ def found(judged, conform):
 def note(tmp_path):
     """Writes about a step between two releases."""
 
-    def write(finding, direction):
+    def write(finding, direction, before="1.0", after="1.1"):
         folder = tmp_path / "findings" / "steps"
         folder.mkdir(parents=True, exist_ok=True)
         (tmp_path / "charter.toml").write_text('findings = "findings"\n', encoding="utf-8")
-        text = NOTES.format(finding=finding, direction=direction)
+        text = NOTES.format(**locals())
         (folder / "shop.toml").write_text(text, encoding="utf-8")
 
     return write
@@ -79,6 +79,25 @@ def test_a_difference_has_the_cause_that_a_person_wrote(found, note, conform, ju
     (step,) = [one for one in again["steps"] if one["to"] == "1.1" and one["finding"] == name]
     assert (step["cause"], step["key"]) == ("the lease was rewritten", "SHOP-7")
     assert again["stale_steps"] == []
+
+
+CAUSES_BY_STEP = {
+    ("broken", "1.0.1", "1.0.2"): "in 1.0.2 the lease was rewritten",
+    ("broken", "1.0", "1.0.2"): "in 1.0.2 the lease was rewritten",
+    ("mended", "1.0.1", "1.0.2"): "not known",
+    ("broken", "1.1", "2.0"): "not known",
+    ("broken", "0.9", "1.1"): "not known",
+}
+"""The causes of a finding that breaks from 1.0 to 1.1, by what is known of a step."""
+
+
+def test_a_difference_has_the_causes_in_between_when_releases_are_skipped(found, note, conform):
+    name = found["findings"][0]["id"]
+    for known, cause in CAUSES_BY_STEP.items():
+        note(name, *known)
+        again = json.loads(conform("compare", "all", "--json")[1])
+        (step,) = [one for one in again["steps"] if one["to"] == "1.1" and one["finding"] == name]
+        assert step["cause"] == cause, known
 
 
 def test_a_note_is_stale_when_the_releases_do_not_differ_so(found, note, conform, judged):
