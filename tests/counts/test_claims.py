@@ -47,6 +47,15 @@ def test_a_claim_on_which_the_texts_differ_names_a_page_of_the_design() -> None:
     assert len(contradictory) > 15 and not unsaid
 
 
+def test_the_table_of_texts_in_the_readme_names_claims() -> None:
+    page = (KAFKA / "README.md").read_text("utf-8")
+    rows = re.findall(r"^\| S\d: .*$", page, re.MULTILINE)
+    named = set(re.findall(r"\*([^*]+)\*", "\n".join(rows)))
+    ids = {one.claim.id for one in claims_of_kafka().judge_all()}
+    assert len(rows) == 5 and len(named) > 20
+    assert named - ids == {"LRS …"}
+
+
 EXAMPLES = {"S0-E": 2, "S1-E": 1, "S2-E": 12, "S3-E": 4, "S3-C": 4, "S4-E": 6}
 ELSEWHERE = {"S4-E1", "S4-E2"}
 """Worked examples of another protocol: Raft without fsync."""

@@ -31,6 +31,7 @@ HOW_TO_READ = (
 )
 OUT_OF_DATE = "out of date"
 WITH_EXCEPTIONS = "confirmed, with exceptions"
+WORDS = ("confirmed", WITH_EXCEPTIONS, "refuted", "contradictory", "open", "out of reach")
 
 
 @dataclass(frozen=True, slots=True)
@@ -303,6 +304,7 @@ def claims_page(
     counts = ", ".join(f"{count} {verdict.replace(',', '')}" for verdict, count in verdicts.items())
     number = sum(verdicts.values())
     blocks: list[Block] = [Paragraph((TextRun(f"{number} claims: {counts}. {HOW_TO_READ}"),))]
+    blocks += _by_text([one for each in judged_of.values() for one in each], judge.models[""])
     for section in sections:
         blocks.append(Heading(2, section.title, anchor=slug(section.title)))
         judged = judged_of[section.title]
@@ -312,6 +314,23 @@ def claims_page(
         blocks.append(Table(("", "claim", "verdict", "shown by", "source"), lines))
         blocks += (replace(figure, is_folded=True) for figure in figures.values())
     return DocumentPage(CLAIMS, "What the texts claim", tuple(blocks))
+
+
+def _by_text(judged: Sequence[JudgedClaim], model: n.Model) -> tuple[Block, ...]:
+    """How many claims of each source have which verdict; a claim of two sources is in both rows."""
+    sources_of = {one.claim.id: {c.partition(" ")[0] for c in one.claim.cites} for one in judged}
+    verdicts = [v for v in WORDS if any(one.verdict == v for one in judged)]
+    lines = []
+    for source, _ in model.sources:
+        mine = Counter(one.verdict for one in judged if source in sources_of[one.claim.id])
+        counts = [str(mine[verdict] or "") for verdict in verdicts]
+        if mine:
+            lines.append(tuple((TextRun(text),) for text in (source, *counts)))
+    if not lines:
+        return ()
+    said = Paragraph((TextRun("A claim that cites two texts is counted with both."),))
+    table = Table(("text", *verdicts), tuple(lines))
+    return Heading(2, "By text", anchor="by-text"), said, table
 
 
 def _line(

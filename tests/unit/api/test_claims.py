@@ -70,6 +70,16 @@ def test_claims_that_are_so_and_what_shows_them(
     ]
 
 
+def test_the_page_counts_the_verdicts_of_each_text(folder: Path) -> None:
+    assert main(["claims", "light.charter", "--write", "claims.md"]) == 0
+    page = (folder / "claims.md").read_text("utf-8")
+    assert "| text | confirmed | refuted | contradictory |\n" in page
+    assert re.findall(r"^\| BOOK .*$", page, re.MULTILINE) == ["| BOOK | 1 |  |  |"]
+    assert check_claims(folder, 'cites = ["BOOK §1"]\n', "") == 0
+    assert main(["claims", "light.charter", "--write", "claims.md"]) == 0
+    assert "## By text" not in (folder / "claims.md").read_text("utf-8")
+
+
 LINKED = """
 [[section.claim]]
 id = "D"
