@@ -89,6 +89,9 @@ class Map(dict[K, V]):
         """This map with `value` at `key`."""
         return Map({**self, key: value})
 
+    def __or__(self, other: Mapping[K, V]) -> Map[K, V]:  # type: ignore[override]
+        return Map({**self, **other})
+
     def __hash__(self) -> int:  # type: ignore[override]
         return hash(frozenset(self.items()))
 

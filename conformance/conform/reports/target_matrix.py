@@ -7,8 +7,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-import pyarrow.compute as pc
-
 from charter.formats.canonical import Json
 from charter.formats.releases import within
 from charter.formats.verdict import JUDGED, Kind
@@ -17,6 +15,7 @@ from conform.reports.matrix import Reading
 from conform.reports.runs import ReportedRun
 from conform.reports.wording import releases
 from conform.runs.findings.findings import finding_id
+from conform.runs.judged_rows import VERDICT_COLUMNS, VerdictRow, index_verdicts
 
 _NEVER_PERFORMED = frozenset(map(str, (Kind.UNSUPPORTED, Kind.NOT_LOADABLE)))
 _BESIDE_STATE = frozenset({"reply", "image"})
@@ -122,23 +121,14 @@ class _Seen:
         return self.finding.id.startswith("f-")
 
 
-@dataclass(frozen=True, slots=True)
-class _FoundIn:
-    """Of a vector: the `step` of the first deviation (-1: none), and how many were judged."""
-
-    kind: str
-    detail: str = ""
-    step: int = -1
-    judged: int = 0
-
-    def explain_unknown(self, step: int) -> str:
-        """Why it does not show that nothing deviates at a step; "" if it does."""
-        if 0 <= self.step < step:
-            return "it deviates earlier"
-        if self.step == step:
-            return "it deviates otherwise in that place"
-        judged = self.kind == Kind.CONFORMS or (self.kind in JUDGED and self.judged >= step)
-        return "" if judged else f"not judged: {self.kind}".replace("_", " ")
+def _explain_unknown(found: VerdictRow, step: int) -> str:
+    """Why a verdict does not show that nothing deviates at a step; "" if it does."""
+    if 0 <= found.step < step:
+        return "it deviates earlier"
+    if found.step == step:
+        return "it deviates otherwise in that place"
+    judged = found.kind == Kind.CONFORMS or (found.kind in JUDGED and found.judged >= step)
+    return "" if judged else f"not judged: {found.kind}".replace("_", " ")
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,7 +137,7 @@ class _Column:
 
     run: ReportedRun
     seen: Mapping[str, _Seen]
-    verdicts: Mapping[str, _FoundIn]
+    verdicts: Mapping[str, VerdictRow]
 
     def shows(self, variables: frozenset[str]) -> bool:
         """Whether a deviation in these variables could be seen, at least in part."""
@@ -195,11 +185,8 @@ def _read(item: Reading, *, with_places: bool) -> _Column:
             found, paths = seen[finding_id(row["entry"], row["cause"])], frozenset(row["paths"])
             found.variables.add(frozenset(map(_variable, paths)))
             found.places[row["id"], row["step"]] = paths
-    table = run.dataset("verdicts").to_table(columns=["id", "kind", "detail", "step", "judged"])
-    conforms = pc.equal(table["kind"], str(Kind.CONFORMS))
-    known = dict.fromkeys(table.filter(conforms)["id"].to_pylist(), _FoundIn(str(Kind.CONFORMS)))
-    rows = table.filter(pc.invert(conforms)).to_pylist()
-    return _Column(run, seen, known | {row.pop("id"): _FoundIn(**row) for row in rows})
+    table = run.dataset("verdicts").to_table(columns=[*VERDICT_COLUMNS])
+    return _Column(run, seen, index_verdicts(table))
 
 
 def _cell(side: _Column, wanted: _Seen, of: _Column) -> FindingCell:
@@ -242,7 +229,7 @@ def _judge_absence(side: _Column, finding: Finding) -> FindingCell:
     vectors = finding.cases
     common = [one.id for one in finding.ordered if one.id in side.verdicts]
     verdicts = [side.verdicts[name] for name in common]
-    reasons = [side.verdicts[name].explain_unknown(vectors[name].step) for name in common]
+    reasons = [_explain_unknown(side.verdicts[name], vectors[name].step) for name in common]
     if not verdicts:
         return FindingCell(CellKind.NOT_ASKED)
     if "" in reasons:

@@ -21,6 +21,7 @@ from conform.console.terminal import number, plural
 from conform.judging.differ import paths, value_at
 from conform.judging.read_result import shows_part
 from conform.judging.relabel import key
+from conform.runs.judged_rows import VERDICT_COLUMNS, VerdictRow, index_verdicts
 from conform.runs.not_compared import obstacle
 from conform.storage.bucket_store import RunFolder
 from conform.storage.observations import observations, read_label_types, rename_steps
@@ -137,21 +138,14 @@ def _variables(names: Sequence[str]) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class _Verdict:
-    kind: str
-    detail: str
-    behaviour: str
-    bucket: int
-
-
-@dataclass(frozen=True, slots=True)
 class _Side:
-    """One of the runs, with its run.json (`about`) and its verdicts."""
+    """One of the runs, with its run.json (`about`), its verdicts, and their `buckets`."""
 
     folder: RunFolder
     about: RunDescription
     opaque: OpaqueTypes
-    verdicts: Mapping[str, _Verdict]
+    verdicts: Mapping[str, VerdictRow]
+    buckets: Mapping[str, int]
 
     def leaves_open(self, name: str) -> bool:
         """Whether a question was not judged, and nothing allows that."""
@@ -196,7 +190,7 @@ class _TwoRuns:
         """The relabelled steps of questions in one of the runs: reply, observation, and whether the
         image agrees with it."""
         names = frozenset(wanted)
-        for bucket in sorted({side.verdicts[name].bucket for name in names}):
+        for bucket in sorted({side.buckets[name] for name in names}):
             for observed in observations(side.folder, bucket):
                 for result in observed.results.results:
                     if result.id in names:
@@ -329,11 +323,10 @@ def _open(place: str) -> _Side:
     folder = RunFolder(place if "://" in place else str(Path(place).resolve()))
     folder.check()
     about = folder.read_run()
-    table = folder.table("verdicts", ["id", "kind", "detail", "behaviour"])
+    table = folder.table("verdicts", VERDICT_COLUMNS)
     table = table.filter(pc.less(table["bucket"], about.suite_buckets))  # walks are no suite
-    columns = [column.to_pylist() for column in table.columns]
-    verdicts = {name: _Verdict(*rest) for name, *rest in zip(*columns, strict=True)}
-    return _Side(folder, about, read_label_types(about), verdicts)
+    buckets = dict(zip(table["id"].to_pylist(), table["bucket"].to_pylist(), strict=True))
+    return _Side(folder, about, read_label_types(about), index_verdicts(table), buckets)
 
 
 Steps = list[tuple[Json, Json, bool]]

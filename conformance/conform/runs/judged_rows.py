@@ -43,6 +43,29 @@ class JudgedRows:
         return JudgedRows(verdicts, deviations)
 
 
+VERDICT_COLUMNS = ("id", "kind", "detail", "behaviour", "step", "judged")
+"""The columns of `verdicts` that `index_verdicts` reads."""
+
+
+@dataclass(frozen=True, slots=True)
+class VerdictRow:
+    """What a run keeps of a vector: the `step` of the first deviation (-1: none), and how many were
+    `judged`. What broke the adapter has no `behaviour`."""
+
+    kind: str
+    detail: str
+    behaviour: str
+    step: int
+    judged: int
+
+
+def index_verdicts(table: pa.Table) -> dict[str, VerdictRow]:
+    """The rows of a run by vector."""
+    names, *columns = (table[name].to_pylist() for name in VERDICT_COLUMNS)
+    rows = map(VerdictRow, *columns)
+    return dict(zip(names, rows, strict=True))
+
+
 def of_kinds(verdicts: pa.Table, kinds: Iterable[str]) -> pa.Table:
     """The verdicts of some kinds."""
     wanted = pa.array([str(kind) for kind in kinds], pa.string())
