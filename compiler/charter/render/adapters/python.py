@@ -128,10 +128,25 @@ class PythonPage(CodecPage):
     def zero_observation(self) -> str:
         """The statement that returns an observation of nothing."""
         fields = tuple(
-            (f"{attribute(name)}=", self.zero(kind)) for name, kind in self.seen.observation.fields
+            (f"{attribute(name)}=", self._zero_variable(kind))
+            for name, kind in self.seen.observation.fields
         )
         made = Bracketed(f"{self.package}Observation(", fields, ")")
         return _LAYOUT.text(made, 2, "return ", "")
+
+    def _zero_variable(self, kind: t.Type) -> str | Bracketed:
+        """The value of a variable; a map has one for each element of its sort or enum."""
+        match kind:
+            case t.Map(key=t.Sort(name) | t.Enum(name) as key, value=value):
+                is_sort = isinstance(key, t.Sort)
+                names = f"self.question.sorts.{attribute(name)}" if is_sort else self.types[name]
+                held = flat(self._zero_variable(value))
+                return f"dict.fromkeys({names}{'' if held == 'None' else f', {held}'})"
+            case t.Map(key=t.Bool(), value=value):
+                held = flat(self._zero_variable(value))
+                return f"{{False: {held}, True: {held}}}"
+            case _:
+                return self.zero(kind)
 
     def parts(self, fields: Fields) -> Bracketed:
         """The codecs of fields, by name."""

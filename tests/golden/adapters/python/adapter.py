@@ -24,11 +24,11 @@ class Adapter(protocol.Adapter):
         """Returns the state as it is."""
         # A Fault in `start` or here is an error of the adapter: a state that cannot be read.
         return protocol.Observation(
-            members={},
+            members=dict.fromkeys(self.question.sorts.node),
             moves=frozenset(),
-            open={},
+            open={False: False, True: False},
             prices={},
-            colours={},
+            colours=dict.fromkeys(protocol.Other, ()),
             seen=frozenset(),
         )
 
