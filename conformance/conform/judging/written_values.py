@@ -46,14 +46,21 @@ def _object(value: Mapping[str, Json], place: ValuePlace) -> str:
         return _reference(value["ref"], value.get("plus"), "in" in value)
     if value == {"never_issued": True}:
         return "never issued"
-    fields = ", ".join(
-        f"{name}: {show(item, place.at(name, {**value}))}"
-        for name, item in value.items()
-        if name != "case"
-    )
     if "case" in value:
-        return f"{show(value['case'])}({fields})" if fields else show(value["case"])
-    return "{" + fields + "}"
+        return _case(value, place)
+    fields = (f"{name}: {show(item, place.at(name, {**value}))}" for name, item in value.items())
+    return "{" + ", ".join(fields) + "}"
+
+
+def _case(value: Mapping[str, Json], place: ValuePlace) -> str:
+    """A case of a union. In a charter its parameters have no names; here several have them, since
+    a reader does not know their order."""
+    held = {name: show(item, place.at(name, {**value})) for name, item in value.items()}
+    name = held.pop("case")
+    if len(held) == 1:
+        return f"{name}({held.popitem()[1]})"
+    fields = ", ".join(f"{field}: {text}" for field, text in held.items())
+    return f"{name}({fields})" if fields else name
 
 
 def _reference(path: Sequence[Json], plus: Json, in_reply: bool) -> str:

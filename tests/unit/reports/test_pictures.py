@@ -157,7 +157,7 @@ def test_rows_compare_orders_as_a_whole():
 
 
 def test_values_are_shown_as_the_charter_writes_them():
-    assert show({"case": "rejected", "error": "NO"}) == "rejected(error: NO)"
+    assert show({"case": "rejected", "error": "NO"}) == "rejected(NO)"
     assert show([]) == "[]"
     assert call_text("f", {"e": {"ref": [2, "a", "b"], "plus": -1}}) == "f(e: a.b after step 2 − 1)"
     asked = {"target": ["b2", "b1"], "isr": ["b1"]}
@@ -228,5 +228,5 @@ def test_replies_are_shown_by_the_type_of_their_operation():
         return ReportedStep(1, operation, {}, "", "allowed", reply, places=places).answered
 
     assert answer("drain", ["y", "x"], PLACES) == "<y, x>"
-    assert answer("pick", {"case": "took", "all": ["y", "x"]}, PLACES) == "took(all: <y, x>)"
+    assert answer("pick", {"case": "took", "all": ["y", "x"]}, PLACES) == "took(<y, x>)"
     assert answer("drain", ["y", "x"], ValuePlaces()) == "[y, x]"
