@@ -151,6 +151,12 @@ def test_remembered_questions_are_listed_without_an_id(remember, conform):
     assert "give its id" in conform("keep", "--title", "twice")[2]
 
 
+def test_question_that_failed_in_the_first_state_says_that_it_has_no_operations(remember, conform):
+    remember(ask())
+    (_, row) = conform("keep")[1].splitlines()
+    assert row.split(maxsplit=3)[3] == "none: it failed in the first state"
+
+
 def test_empty_id_chooses_nothing(remember, conform):
     remember(ask(take()))
     code, _, err = conform("keep", "")

@@ -87,7 +87,8 @@ def _show_remembered(project: Project, arguments: argparse.Namespace) -> None:
 
 
 def _list_operations(one: FailedQuestion) -> str:
-    return shorten(", ".join(call.operation for call in one.question.operations), 100)
+    names = [call.operation for call in one.question.operations]
+    return shorten(", ".join(names), 100) if names else "none: it failed in the first state"
 
 
 def _list_targets(project: Project, wanted: str) -> list[Target]:
