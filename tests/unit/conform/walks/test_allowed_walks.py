@@ -1,6 +1,7 @@
 """A walk that the charter allows has the verdict that its whole answer would give."""
 
 import json
+from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -25,11 +26,12 @@ from conform.judging.read_result import BatchTexts
 from conform.judging.siblings import ObservedStep, Siblings
 from conform.judging.verdict import assess
 from conform.walks import block, walker
-from conform.walks.block import WalkTarget, find_answer, walk_block
+from conform.walks.block import WALKS_OF_GROUP, BlockLimits, WalkTarget, find_answer, walk_block
 from conform.walks.hidden_state import HiddenEffect, HiddenStateSearch
 from conform.walks.traced import WalkTraces
 from conform.walks.walker import find_branches
 
+CONTROLLER = "charter_models.kafka_replication.controller"
 SUITE = Path(__file__).parents[4] / "generated" / "suites" / "kafka_replication" / "controller"
 
 
@@ -37,18 +39,21 @@ SUITE = Path(__file__).parents[4] / "generated" / "suites" / "kafka_replication"
 def walked():
     """Walks on a model of Kafka's controller, and the session that judged them."""
 
-    def make(name="charter_models.kafka_replication.controller", sessions=8, count=5, hidden=()):
+    def make(name=CONTROLLER, sessions=8, count=5, hidden=(), first=False):
         manifest = json.loads((SUITE / "manifest.json").read_text(encoding="utf-8"))
         types = read_types(manifest["types"], "types")
-        reference = model.load(name) if isinstance(name, str) else name
-        connection = DirectConnection(lambda: Reference(reference), sessions=sessions, quiet=True)
+        start = name
+        if not isinstance(name, partial):
+            start = partial(Reference, model.load(name) if isinstance(name, str) else name)
+        connection = DirectConnection(start, sessions=sessions, quiet=True)
         charter = model.load("charter_models.kafka_replication.controller")
         session = Session(connection, None, DEADLINES, "test", charter.OBSERVES)
         session.judge.set_types(types)
         siblings = Siblings(charter, opaque=session.judge.opaque)
         about = {"format": 1, "protocol": "kafka.replication", "component": "controller"}
         target = WalkTarget(session, siblings, types, frozenset(), about, hidden=hidden)
-        return walk_block(target, WalkSettings(count, 12), range(1, 1 + count)).walks, session
+        plan, limits = WalkSettings(count, 12), BlockLimits(first=first)
+        return walk_block(target, plan, range(1, 1 + count), limits).walks, session
 
     return make
 
@@ -67,6 +72,20 @@ def test_an_allowed_walk_has_the_verdict_of_its_whole_answer(walked, sessions):
             assert whole == walk.assessment
             judged += whole.verdict.judged
     assert judged >= 40
+
+
+def test_walks_stop_inside_a_group_at_the_first_that_deviates(walked):
+    wrong, count = (
+        partial(Reference, model.load(CONTROLLER), forgets="unregister"),
+        3 * WALKS_OF_GROUP,
+    )
+    every = walked(wrong, count=count)[0]
+    deviating = [walk.number for walk in every if walk.assessment.verdict.kind == "diverges"]
+    first = deviating[0]
+    assert first % WALKS_OF_GROUP not in (0, 1), "the first is at an end of its group"
+    stopped = walked(wrong, count=count, first=True)[0]
+    assert [walk.number for walk in stopped] == [*range(1, first + 1)]
+    assert [walk.item.id for walk in stopped] == [walk.item.id for walk in every[:first]]
 
 
 def session_batch(walk, session):
