@@ -20,7 +20,7 @@ TINY = [
 ]  # fmt: skip
 SEVERAL = [
     "both_topics_led", "both_topics_shut_down", "both_topics_moved", "shutdown_among_joins",
-    "changed_of_three", "reassigned_of_three",
+    "changed_of_three", "reassigned_of_three", "cancelled_uncleanly", "both_topics_balanced",
 ]  # fmt: skip
 """Of two topics, and of a minimum of three."""
 REPLICA = ["tiny_leader", "tiny_follower", "tiny_log", "tiny_storage", "tiny_consumer"]

@@ -21,7 +21,8 @@ PINS = Path(__file__).parent / "kafka"
 PINNED = sorted(pin.stem for pin in PINS.glob("*.txt"))
 SMALL = [
     "tiny_consumer", "tiny_follower", "pair_balanced_off", "tolerance_3_2", "tiny_shutdown",
-    "tiny_proposals", "pair_deleted", "tiny_configuration", "tiny_storage", "pair_proactive_down",
+    "cancelled_uncleanly", "both_topics_balanced", "pair_deleted", "tiny_configuration",
+    "tiny_storage", "pair_proactive_down",
     "pair_proactive_reassigned", "pair_shut_down", "pair_preferred_of_two",
     "pair_answer_lost", "pair_shut_down_failed_over", "pair_unregistered", "pair_flushed_by_two",
     "pair_produced", "pair_rolled", "pair_asked_of_one", "pair_asked", "pair_balanced_failed_over",

@@ -206,6 +206,16 @@ INSTANCES: Mapping[str, tuple[Mapping[str, str], Mapping[str, int], str]] = {
         {"largest_min_isr": 3},
         "reassign cancel_reassignment session_expires heartbeat alter_partition",
     ),
+    "cancelled_uncleanly": (
+        {"Broker": "b1 b2 b3", "Topic": "t1"},
+        {"largest_min_isr": 2},
+        "reassign cancel_reassignment register session_expires heartbeat alter_partition",
+    ),
+    "both_topics_balanced": (
+        {"Broker": "b1 b2", "Topic": "t1 t2"},
+        {"largest_min_isr": 2},
+        "session_expires heartbeat alter_partition balance_leaders",
+    ),
     "three_of_four": (
         {"Broker": "b1 b2 b3 b4", "Topic": "t1"},
         {"largest_min_isr": 3},
@@ -227,6 +237,8 @@ PRELUDES: Mapping[str, str] = {
     "both_topics_shut_down": "0 1 2 3 6 8 10",
     "both_topics_moved": "0 1 2 3 11 8 10",
     "shutdown_among_joins": "0 1 2 3 6 8",
+    "cancelled_uncleanly": "0 1 2 3 4 5 6 8 9",
+    "both_topics_balanced": "0 1 2 3 11 8 10",
 }
 PRELUDE_CALLS: Mapping[str, str] = {
     "0": '{"args":{"broker":"b1","previous_epoch":null,"restarted":true},"operation":"register"}',
