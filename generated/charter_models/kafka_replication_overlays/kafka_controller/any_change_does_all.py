@@ -79,7 +79,7 @@ def without_broker(
     leader: Broker | None,
     config: Config,
 ) -> Partition | None:
-    """overlay.charter:216"""
+    """overlay.charter:235"""
     if slot is None:
         return None
     if touched(slot, gone, suspect):
@@ -110,7 +110,7 @@ def recorded(slot: Partition | None, next_: Partition | None, twice: bool) -> Pa
 
 
 def finished(p: Partition, e: Partition, left: frozenset[Broker], config: Config) -> Partition:
-    """overlay.charter:194"""
+    """overlay.charter:213"""
     if not reassignment_done(p, left, config):
         return e
     ended = with_new_isr(
@@ -132,7 +132,7 @@ def finished(p: Partition, e: Partition, left: frozenset[Broker], config: Config
 
 
 def refreshed(slot: Partition | None, leader: Broker | None, config: Config) -> Partition | None:
-    """overlay.charter:225"""
+    """overlay.charter:244"""
     if slot is None:
         return None
     return finished(
@@ -141,7 +141,7 @@ def refreshed(slot: Partition | None, leader: Broker | None, config: Config) -> 
 
 
 def preferred_after(p: Partition, able: frozenset[Broker], config: Config) -> frozenset[Broker]:
-    """overlay.charter:237"""
+    """overlay.charter:256"""
     staying = keep(p.replicas, frozenset(p.replicas) - p.removing)
     preferred = frozenset(b for b in p.isr & able if first(staying) == b)
     return preferred if len(preferred) > 0 else leaders_after(p, p.isr, able, config)
@@ -159,11 +159,11 @@ class Changed(Controller):
         if self.registration[broker] is None:  # absent
             return [Outcome("unregister/unknown", Rejected(Error.BROKER_ID_NOT_REGISTERED), self)]
 
-        # unregister/removed  overlay.charter:245
+        # unregister/removed  overlay.charter:264
         return self._unregister_removed(broker)
 
     def _unregister_removed(self, broker: Broker) -> list[Outcome[Controller, Reply]]:
-        """unregister/removed  overlay.charter:245"""
+        """unregister/removed  overlay.charter:264"""
         allowed: list[Outcome[Controller, Reply]] = []
         left_now = self.registration.put(broker, None)
         for doubted in one_of(frozenset({frozenset(), frozenset({broker})})):
@@ -220,7 +220,7 @@ class Changed(Controller):
         if p.leader is not None if unclean else p.leader == preferred:  # content
             return [Outcome("elect_leader/not_needed", Rejected(Error.ELECTION_NOT_NEEDED), self)]
 
-        # elect_leader/preferred_unavailable  overlay.charter:270
+        # elect_leader/preferred_unavailable  overlay.charter:289
         if (
             not unclean  # preferring
             and preferred not in p.isr & able  # unfit
@@ -231,7 +231,7 @@ class Changed(Controller):
         ):
             allowed += self._elect_leader_preferred_unavailable(topic, able, p)
 
-        # elect_leader/preferred  overlay.charter:278
+        # elect_leader/preferred  overlay.charter:297
         if (
             not unclean  # preferring
             and preferred in candidates(p, p.replicas, p.isr, frozenset(), able, self.config)  # fit
@@ -240,7 +240,7 @@ class Changed(Controller):
         if allowed:
             return allowed
 
-        # elect_leader/nobody  overlay.charter:287
+        # elect_leader/nobody  overlay.charter:306
         if not electable_by_order(p, able, self.config):  # empty
             return self._elect_leader_nobody(topic, p)
 
@@ -253,7 +253,7 @@ class Changed(Controller):
         able: frozenset[Broker],
         p: Partition,
     ) -> list[Outcome[Controller, Reply]]:
-        """elect_leader/preferred_unavailable  overlay.charter:270"""
+        """elect_leader/preferred_unavailable  overlay.charter:289"""
         allowed: list[Outcome[Controller, Reply]] = []
         for heir in one_or_none(electable(
             p, p.replicas, p.isr, frozenset(), able, without_unclean_election(self.config)
@@ -274,7 +274,7 @@ class Changed(Controller):
         p: Partition,
         preferred: Broker,
     ) -> list[Outcome[Controller, Reply]]:
-        """elect_leader/preferred  overlay.charter:278"""
+        """elect_leader/preferred  overlay.charter:297"""
         allowed: list[Outcome[Controller, Reply]] = []
         for heir in one_or_none(preferred_after(p, able, self.config)):
             after = replace(
@@ -291,7 +291,7 @@ class Changed(Controller):
         return allowed
 
     def _elect_leader_nobody(self, topic: Topic, p: Partition) -> list[Outcome[Controller, Reply]]:
-        """elect_leader/nobody  overlay.charter:287"""
+        """elect_leader/nobody  overlay.charter:306"""
         next_ = value(refreshed(self.partition[topic], None, self.config))
         after = replace(self, partition=self.partition.put(topic, next_))
         return [Outcome(
@@ -303,14 +303,14 @@ class Changed(Controller):
     def balance_leaders(self) -> list[Outcome[Controller, Reply]]:
         able = active(self.world, self.registration)
 
-        # balance_leaders/balanced  overlay.charter:294
+        # balance_leaders/balanced  overlay.charter:313
         return self._balance_leaders_balanced(able)
 
     def _balance_leaders_balanced(
         self,
         able: frozenset[Broker],
     ) -> list[Outcome[Controller, Reply]]:
-        """balance_leaders/balanced  overlay.charter:294"""
+        """balance_leaders/balanced  overlay.charter:313"""
         allowed: list[Outcome[Controller, Reply]] = []
         for leader in each({
             t: one_or_none(

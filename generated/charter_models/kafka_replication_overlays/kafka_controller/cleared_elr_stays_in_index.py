@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 begin(__name__, "charter_models.kafka_replication.controller", "84e70ffecf4717de6147")
 
 CHANGES = "heartbeat register session_expires unregister"
-SPEC_DIGEST = "719263c3681d040e3b11"
+SPEC_DIGEST = "466425160aefec3e8dba"
 
 
 def replaced_touched(p: Partition, gone: Broker, suspect: frozenset[Broker]) -> bool:
@@ -40,17 +40,26 @@ def replaced_touched(p: Partition, gone: Broker, suspect: frozenset[Broker]) -> 
 def touched(p: Partition, gone: Broker, suspect: frozenset[Broker]) -> bool:
     """Also called `partitionsWithBrokerInIsr`.
 
-    overlay.charter:525
+    overlay.charter:561
     """
     return (
         replaced_touched(p, gone, suspect)
         or (
             gone in suspect
             and gone in frozenset(p.replicas)
-            and p.leader is None
-            and not p.isr | p.elr
+            and gone not in p.isr | p.elr
+            and ((p.leader is None and not p.isr | p.elr) or may_complete(p))
         )
     )
+
+
+def may_complete(p: Partition) -> bool:
+    """Whether a reassignment is in progress that a release may complete with this ISR.
+
+    overlay.charter:62
+    """
+    rest = p.isr - p.removing
+    return len(p.adding | p.removing) > 0 and len(rest) > 0 and p.adding <= rest
 
 
 def fails(state: Changed, operation: str, args: Mapping[str, Json]) -> list[Fault]:

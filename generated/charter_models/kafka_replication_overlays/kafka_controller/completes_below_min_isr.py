@@ -29,7 +29,7 @@ SPEC_DIGEST = "b46f5b1cdc781a12c977"
 def reassignment_done(p: Partition, isr: frozenset[Broker], config: Config) -> bool:
     """Also called `maybeCompleteReassignment`.
 
-    overlay.charter:143
+    overlay.charter:162
     """
     rest = isr - p.removing
     return (

@@ -28,7 +28,7 @@ SPEC_DIGEST = "6c42f280fba0b70b3545"
 def reassignment_done(p: Partition, isr: frozenset[Broker], config: Config) -> bool:
     """Also called `maybeCompleteReassignment`.
 
-    overlay.charter:156
+    overlay.charter:175
     """
     return (
         len(p.adding | p.removing) > 0

@@ -42,7 +42,7 @@ def last_known_elr_after(
     suspect: frozenset[Broker],
     config: Config,
 ) -> frozenset[Broker]:
-    """overlay.charter:115  DOC Eligible Leader Replicas"""
+    """overlay.charter:134  DOC Eligible Leader Replicas"""
     return known_since_emptied(p, next_, config)
 
 
@@ -72,7 +72,7 @@ def electable(
 ) -> frozenset[Broker]:
     """Also called `electAnyLeader`.
 
-    overlay.charter:122
+    overlay.charter:141
     """
     eligible = eligible_after(p, replicas, isr, suspect, config)
     last_ = last_leader(p, isr, eligible, config)
@@ -99,13 +99,13 @@ def leaders_after(
 ) -> frozenset[Broker]:
     """A leader that is fenced stays until something else changes the partition.
 
-    overlay.charter:132
+    overlay.charter:151
     """
     return replaced_leaders_after(p, isr, able, config) & able
 
 
 def electable_by_order(p: Partition, able: frozenset[Broker], config: Config) -> frozenset[Broker]:
-    """overlay.charter:126  DOC Eligible Leader Replicas"""
+    """overlay.charter:145  DOC Eligible Leader Replicas"""
     return elected_by_order(p, able, config)
 
 

@@ -55,7 +55,7 @@ CHANGES = (
     "balance_leaders cancel_reassignment elect_leader heartbeat reassign register session_expires "
     "set_elr set_min_isr unregister "
 )
-SPEC_DIGEST = "873a681d379864b19ac2"
+SPEC_DIGEST = "1c91eec2742f3344041d"
 
 
 def replaced_complete(
@@ -75,7 +75,7 @@ def complete(
     suspect: frozenset[Broker],
     config: Config,
 ) -> frozenset[Broker]:
-    """overlay.charter:381"""
+    """overlay.charter:400"""
     if config.elr or len(isr) > 0:
         return replaced_complete(p, replicas, isr, suspect, config)
     return p.elr - suspect
@@ -118,6 +118,15 @@ def recorded(slot: Partition | None, next_: Partition | None, twice: bool) -> Pa
             partition_epoch=bump(value(next_).partition_epoch),
         )
     return next_
+
+
+def may_complete(p: Partition) -> bool:
+    """Whether a reassignment is in progress that a release may complete with this ISR.
+
+    overlay.charter:62
+    """
+    rest = p.isr - p.removing
+    return len(p.adding | p.removing) > 0 and len(rest) > 0 and p.adding <= rest
 
 
 @instead_of(Controller)
@@ -174,7 +183,7 @@ class Changed(Controller):
         ):
             allowed += self._register_clean(broker, epoch, registered_now)
 
-        # register/unclean  overlay.charter:389
+        # register/unclean  overlay.charter:408
         if (
             (known is None or (known.fenced and restarted))  # fenced
             and (known is None or previous_epoch != known.epoch)  # other_session
@@ -194,7 +203,7 @@ class Changed(Controller):
         epoch: BrokerEpoch,
         registered_now: Map[Broker, Registration | None],
     ) -> list[Outcome[Controller, Reply]]:
-        """register/unclean  overlay.charter:389"""
+        """register/unclean  overlay.charter:408"""
         allowed: list[Outcome[Controller, Reply]] = []
         for doubted in each({
             t: one_of(
@@ -202,7 +211,8 @@ class Changed(Controller):
                 if not self.config.elr
                 else frozenset({frozenset(), frozenset({broker})})
                 if (partition := self.partition[t]) is not None
-                and not partition.isr | partition.elr
+                and broker not in partition.isr | partition.elr
+                and (not partition.isr | partition.elr or may_complete(partition))
                 else frozenset({frozenset({broker})}),
             )
             for t in self.world.topics

@@ -85,7 +85,7 @@ if TYPE_CHECKING:
 
 begin(__name__, "charter_models.kafka_replication.controller", "84e70ffecf4717de6147")
 
-SPEC_DIGEST = "11c653e0356fb5b2d4af"
+SPEC_DIGEST = "eb274df4d5a361c5edbb"
 OPERATIONS: tuple[str, ...] = (
     "register",
     "heartbeat",
@@ -115,7 +115,7 @@ def eligible_after(
 ) -> frozenset[Broker]:
     """Also called `maybePopulateTargetElr`.
 
-    overlay.charter:331
+    overlay.charter:350
     """
     if not config.elr or len(isr) >= min(config.min_insync_replicas, len(p.replicas)):
         return frozenset()
@@ -128,7 +128,7 @@ def last_known_elr_after(
     suspect: frozenset[Broker],
     config: Config,
 ) -> frozenset[Broker]:
-    """overlay.charter:115  DOC Eligible Leader Replicas"""
+    """overlay.charter:134  DOC Eligible Leader Replicas"""
     return known_since_emptied(p, next_, config)
 
 
@@ -149,7 +149,7 @@ def complete(
     suspect: frozenset[Broker],
     config: Config,
 ) -> frozenset[Broker]:
-    """overlay.charter:381"""
+    """overlay.charter:400"""
     if config.elr or len(isr) > 0:
         return replaced_complete(p, replicas, isr, suspect, config)
     return p.elr - suspect
@@ -176,7 +176,7 @@ def candidates(
 ) -> frozenset[Broker]:
     """Nevertheless only replicas are elected. Also called `isValidNewLeader`.
 
-    overlay.charter:337
+    overlay.charter:356
     """
     return replaced_candidates(p, replicas, isr, suspect, able, config) & frozenset(replicas)
 
@@ -207,7 +207,7 @@ def electable(
 ) -> frozenset[Broker]:
     """Also called `electAnyLeader`.
 
-    overlay.charter:122
+    overlay.charter:141
     """
     eligible = eligible_after(p, replicas, isr, suspect, config)
     last_ = last_leader(p, isr, eligible, config)
@@ -277,7 +277,7 @@ def with_new_isr(
 ) -> Partition:
     """Also called `completeReassignmentIfNeeded`.
 
-    overlay.charter:178
+    overlay.charter:197
     """
     if len(p.removing) > 0:
         return replaced_with_new_isr(p, isr, leader, recovering, config)
@@ -294,7 +294,7 @@ def with_new_isr(
 def reassignment_done(p: Partition, isr: frozenset[Broker], config: Config) -> bool:
     """Also called `maybeCompleteReassignment`.
 
-    overlay.charter:156
+    overlay.charter:175
     """
     return (
         len(p.adding | p.removing) > 0
@@ -308,7 +308,7 @@ def without_epoch(
     isr: frozenset[Broker],
     isr_epochs: Map[Broker, BrokerEpoch | None],
 ) -> frozenset[Broker]:
-    """overlay.charter:713  KIP 903"""
+    """overlay.charter:751  KIP 903"""
     return frozenset()
 
 
@@ -330,7 +330,7 @@ def leaders_after(
 ) -> frozenset[Broker]:
     """A leader that is fenced stays until something else changes the partition.
 
-    overlay.charter:132
+    overlay.charter:151
     """
     return replaced_leaders_after(p, isr, able, config) & able
 
@@ -342,15 +342,15 @@ def replaced_touched(p: Partition, gone: Broker, suspect: frozenset[Broker]) -> 
 def touched(p: Partition, gone: Broker, suspect: frozenset[Broker]) -> bool:
     """Also called `partitionsWithBrokerInIsr`.
 
-    overlay.charter:525
+    overlay.charter:561
     """
     return (
         replaced_touched(p, gone, suspect)
         or (
             gone in suspect
             and gone in frozenset(p.replicas)
-            and p.leader is None
-            and not p.isr | p.elr
+            and gone not in p.isr | p.elr
+            and ((p.leader is None and not p.isr | p.elr) or may_complete(p))
         )
     )
 
@@ -376,7 +376,7 @@ def without_broker(
     leader: Broker | None,
     config: Config,
 ) -> Partition | None:
-    """overlay.charter:216"""
+    """overlay.charter:235"""
     if slot is None:
         return None
     if touched(slot, gone, suspect):
@@ -390,7 +390,7 @@ def without_broker(
 
 
 def electable_by_order(p: Partition, able: frozenset[Broker], config: Config) -> frozenset[Broker]:
-    """overlay.charter:126  DOC Eligible Leader Replicas"""
+    """overlay.charter:145  DOC Eligible Leader Replicas"""
     return elected_by_order(p, able, config)
 
 
@@ -414,7 +414,7 @@ def replaced_with_reassignment_2(
 ) -> Partition:
     """Also called `PartitionReassignmentReplicas`.
 
-    overlay.charter:463
+    overlay.charter:498
     """
     return replace(
         replaced_with_reassignment(p, target, leaving),
@@ -431,7 +431,7 @@ def with_reassignment(
 ) -> Partition:
     """Also called `PartitionReassignmentReplicas`.
 
-    overlay.charter:477
+    overlay.charter:512
     """
     return replace(
         replaced_with_reassignment_2(p, target, leaving),
@@ -445,7 +445,7 @@ def with_reassignment(
 
 
 def leaving_replicas(p: Partition, target: tuple[Broker, ...]) -> frozenset[Broker]:
-    """overlay.charter:461"""
+    """overlay.charter:496"""
     return frozenset(p.replicas) - frozenset(target)
 
 
@@ -516,6 +516,37 @@ def recorded(slot: Partition | None, next_: Partition | None, twice: bool) -> Pa
     return next_
 
 
+def may_note_nobody(slot: Partition | None, emptied: bool, config: Config) -> bool:
+    """Whether nobody may be noted as the last leader of a partition, whose ISR is empty if
+    `emptied`.
+
+    overlay.charter:48
+    """
+    return (
+        config.elr
+        and slot is not None
+        and slot.leader is None
+        and not slot.elr | slot.last_known_elr
+        and emptied == (not slot.isr)
+    )
+
+
+def with_next_epoch(slot: Partition | None) -> Partition | None:
+    """overlay.charter:55"""
+    if slot is None:
+        return None
+    return replace(slot, partition_epoch=bump(slot.partition_epoch))
+
+
+def may_complete(p: Partition) -> bool:
+    """Whether a reassignment is in progress that a release may complete with this ISR.
+
+    overlay.charter:62
+    """
+    rest = p.isr - p.removing
+    return len(p.adding | p.removing) > 0 and len(rest) > 0 and p.adding <= rest
+
+
 def below_after_registering(
     broker: Broker,
     below_shutdown_offset: Map[Broker, frozenset[Broker] | None],
@@ -523,13 +554,13 @@ def below_after_registering(
     """`below_shutdown_offset` after `broker` registers again: the controller forgets that it was
     shutting down.
 
-    overlay.charter:49
+    overlay.charter:68
     """
     return below_shutdown_offset.put(broker, None)
 
 
 def finished(p: Partition, e: Partition, left: frozenset[Broker], config: Config) -> Partition:
-    """overlay.charter:194"""
+    """overlay.charter:213"""
     if not reassignment_done(p, left, config):
         return e
     ended = with_new_isr(
@@ -551,7 +582,7 @@ def finished(p: Partition, e: Partition, left: frozenset[Broker], config: Config
 
 
 def refreshed(slot: Partition | None, leader: Broker | None, config: Config) -> Partition | None:
-    """overlay.charter:225"""
+    """overlay.charter:244"""
     if slot is None:
         return None
     return finished(
@@ -560,31 +591,14 @@ def refreshed(slot: Partition | None, leader: Broker | None, config: Config) -> 
 
 
 def preferred_after(p: Partition, able: frozenset[Broker], config: Config) -> frozenset[Broker]:
-    """overlay.charter:237"""
+    """overlay.charter:256"""
     staying = keep(p.replicas, frozenset(p.replicas) - p.removing)
     preferred = frozenset(b for b in p.isr & able if first(staying) == b)
     return preferred if len(preferred) > 0 else leaders_after(p, p.isr, able, config)
 
 
-def may_note_nobody(slot: Partition | None, config: Config) -> bool:
-    """overlay.charter:422"""
-    return (
-        config.elr
-        and slot is not None
-        and slot.leader is None
-        and not slot.isr | slot.elr | slot.last_known_elr
-    )
-
-
-def with_next_epoch(slot: Partition | None) -> Partition | None:
-    """overlay.charter:428"""
-    if slot is None:
-        return None
-    return replace(slot, partition_epoch=bump(slot.partition_epoch))
-
-
 def cleared_after(last_: Partition | None, now: Partition | None) -> Partition | None:
-    """overlay.charter:543  JIRA KAFKA-19383"""
+    """overlay.charter:579  JIRA KAFKA-19383"""
     if last_ is None:
         return now
     if now is None:
@@ -697,7 +711,7 @@ class Changed(Controller):
         ):
             allowed += self._register_clean(broker, epoch, registered_now)
 
-        # register/unclean  overlay.charter:389
+        # register/unclean  overlay.charter:408
         if (
             (known is None or (known.fenced and restarted))  # fenced
             and (known is None or previous_epoch != known.epoch)  # other_session
@@ -706,7 +720,7 @@ class Changed(Controller):
         if allowed:
             return allowed
 
-        # register/again  overlay.charter:500
+        # register/again  overlay.charter:535
         after = replace(
             self,
             below_shutdown_offset=below_after_registering(broker, self.below_shutdown_offset),
@@ -720,7 +734,7 @@ class Changed(Controller):
         epoch: BrokerEpoch,
         registered_now: Map[Broker, Registration | None],
     ) -> list[Outcome[Controller, Reply]]:
-        """register/unclean  overlay.charter:389"""
+        """register/unclean  overlay.charter:408"""
         allowed: list[Outcome[Controller, Reply]] = []
         for doubted in each({
             t: one_of(
@@ -728,7 +742,8 @@ class Changed(Controller):
                 if not self.config.elr
                 else frozenset({frozenset(), frozenset({broker})})
                 if (partition := self.partition[t]) is not None
-                and not partition.isr | partition.elr
+                and broker not in partition.isr | partition.elr
+                and (not partition.isr | partition.elr or may_complete(partition))
                 else frozenset({frozenset({broker})}),
             )
             for t in self.world.topics
@@ -910,11 +925,11 @@ class Changed(Controller):
         if self.registration[broker] is None:  # absent
             return [Outcome("unregister/unknown", Rejected(Error.BROKER_ID_NOT_REGISTERED), self)]
 
-        # unregister/removed  overlay.charter:245
+        # unregister/removed  overlay.charter:264
         return self._unregister_removed(broker)
 
     def _unregister_removed(self, broker: Broker) -> list[Outcome[Controller, Reply]]:
-        """unregister/removed  overlay.charter:245"""
+        """unregister/removed  overlay.charter:264"""
         allowed: list[Outcome[Controller, Reply]] = []
         left_now = self.registration.put(broker, None)
         for doubted in one_of(frozenset({frozenset(), frozenset({broker})})):
@@ -971,7 +986,7 @@ class Changed(Controller):
         if p.leader is not None if unclean else p.leader == preferred:  # content
             return [Outcome("elect_leader/not_needed", Rejected(Error.ELECTION_NOT_NEEDED), self)]
 
-        # elect_leader/preferred_unavailable  overlay.charter:270
+        # elect_leader/preferred_unavailable  overlay.charter:289
         if (
             not unclean  # preferring
             and preferred not in p.isr & able  # unfit
@@ -982,7 +997,7 @@ class Changed(Controller):
         ):
             allowed += self._elect_leader_preferred_unavailable(topic, able, p)
 
-        # elect_leader/preferred  overlay.charter:278
+        # elect_leader/preferred  overlay.charter:297
         if (
             not unclean  # preferring
             and preferred in candidates(p, p.replicas, p.isr, frozenset(), able, self.config)  # fit
@@ -991,7 +1006,7 @@ class Changed(Controller):
         if allowed:
             return allowed
 
-        # elect_leader/nobody  overlay.charter:287
+        # elect_leader/nobody  overlay.charter:306
         if not electable_by_order(p, able, self.config):  # empty
             return self._elect_leader_nobody(topic, p)
 
@@ -1004,7 +1019,7 @@ class Changed(Controller):
         able: frozenset[Broker],
         p: Partition,
     ) -> list[Outcome[Controller, Reply]]:
-        """elect_leader/preferred_unavailable  overlay.charter:270"""
+        """elect_leader/preferred_unavailable  overlay.charter:289"""
         allowed: list[Outcome[Controller, Reply]] = []
         for heir in one_or_none(electable(
             p, p.replicas, p.isr, frozenset(), able, without_unclean_election(self.config)
@@ -1025,7 +1040,7 @@ class Changed(Controller):
         p: Partition,
         preferred: Broker,
     ) -> list[Outcome[Controller, Reply]]:
-        """elect_leader/preferred  overlay.charter:278"""
+        """elect_leader/preferred  overlay.charter:297"""
         allowed: list[Outcome[Controller, Reply]] = []
         for heir in one_or_none(preferred_after(p, able, self.config)):
             after = replace(
@@ -1042,7 +1057,7 @@ class Changed(Controller):
         return allowed
 
     def _elect_leader_nobody(self, topic: Topic, p: Partition) -> list[Outcome[Controller, Reply]]:
-        """elect_leader/nobody  overlay.charter:287"""
+        """elect_leader/nobody  overlay.charter:306"""
         next_ = value(refreshed(self.partition[topic], None, self.config))
         after = replace(self, partition=self.partition.put(topic, next_))
         return [Outcome(
@@ -1054,14 +1069,14 @@ class Changed(Controller):
     def balance_leaders(self) -> list[Outcome[Controller, Reply]]:
         able = active(self.world, self.registration)
 
-        # balance_leaders/balanced  overlay.charter:294
+        # balance_leaders/balanced  overlay.charter:313
         return self._balance_leaders_balanced(able)
 
     def _balance_leaders_balanced(
         self,
         able: frozenset[Broker],
     ) -> list[Outcome[Controller, Reply]]:
-        """balance_leaders/balanced  overlay.charter:294"""
+        """balance_leaders/balanced  overlay.charter:313"""
         allowed: list[Outcome[Controller, Reply]] = []
         for leader in each({
             t: one_or_none(
@@ -1138,19 +1153,19 @@ class Changed(Controller):
         return self._cancel_reassignment_reverted(topic, p, able, original, isr)
 
     def set_min_isr(self, minimum: int) -> list[Outcome[Controller, Reply]]:
-        # set_min_isr/same  overlay.charter:444
+        # set_min_isr/same  overlay.charter:453
         if minimum == self.config.min_insync_replicas:  # unchanged
             return self._set_min_isr_same()
 
-        # set_min_isr/changed  overlay.charter:434
+        # set_min_isr/changed  overlay.charter:443
         return self._set_min_isr_changed(minimum)
 
     def _set_min_isr_same(self) -> list[Outcome[Controller, Reply]]:
-        """set_min_isr/same  overlay.charter:444"""
+        """set_min_isr/same  overlay.charter:453"""
         allowed: list[Outcome[Controller, Reply]] = []
         for noted in each({
             topic: (False, True)
-            if may_note_nobody(self.partition[topic], self.config)
+            if may_note_nobody(self.partition[topic], True, self.config)
             else (False,)
             for topic in self.world.topics
         }):
@@ -1177,11 +1192,11 @@ class Changed(Controller):
         return allowed
 
     def _set_min_isr_changed(self, minimum: int) -> list[Outcome[Controller, Reply]]:
-        """set_min_isr/changed  overlay.charter:434"""
+        """set_min_isr/changed  overlay.charter:443"""
         allowed: list[Outcome[Controller, Reply]] = []
         for noted in each({
             topic: (False, True)
-            if may_note_nobody(self.partition[topic], self.config)
+            if may_note_nobody(self.partition[topic], True, self.config)
             else (False,)
             for topic in self.world.topics
         }):
@@ -1228,7 +1243,7 @@ class Changed(Controller):
     ) -> list[Outcome[Controller, Map[Topic, Partition | None]]]:
         """controller/set_min_isr_image_of_partition"""
 
-        # set_min_isr_image_of_partition/shown  overlay.charter:553
+        # set_min_isr_image_of_partition/shown  overlay.charter:589
         return [Outcome(
             "set_min_isr_image_of_partition/shown",
             Map({t: cleared_after(last_image[t], self.partition[t]) for t in self.world.topics})

@@ -40,10 +40,10 @@ if TYPE_CHECKING:
 go_on(
     __name__,
     "charter_models.kafka_replication_overlays.kafka_controller.from_4_0_0",
-    "11c653e0356fb5b2d4af",
+    "eb274df4d5a361c5edbb",
 )
 
-SPEC_DIGEST = "c694b408b4d5f3523620"
+SPEC_DIGEST = "5deb294dd3303865f082"
 OPERATIONS: tuple[str, ...] = (
     "register",
     "heartbeat",

@@ -13,6 +13,7 @@ Applied:
     cancels_below_min_isr
     cancels_to_first_replica
     elr_survives_while_off
+    reassignment_notes_nobody
     overridden_additions_are_replicas
     overridden_reassignment_lingers
     forgets_who_is_stopping
@@ -28,7 +29,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from charter_models.prelude import Map, Outcome, replace
+from charter_models.prelude import Map, Outcome, each, replace
 from charter_models.sibling import go_on, instead_of
 
 if TYPE_CHECKING:
@@ -45,17 +46,19 @@ if TYPE_CHECKING:
         elected_by_order,
         eligible_after,
         last_leader,
+        may_note_nobody,
         replaced_electable,
+        with_next_epoch,
     )
     from charter_models.kafka_replication_overlays.kafka_controller.from_4_0_1 import Changed2
 
 go_on(
     __name__,
     "charter_models.kafka_replication_overlays.kafka_controller.from_4_1_0",
-    "762a7889fc974ed83949",
+    "273b1930ad562473a92a",
 )
 
-SPEC_DIGEST = "3ceeb6c8c407cba2b8de"
+SPEC_DIGEST = "46d33de396bb9dfd4e37"
 
 
 def last_known_elr_after(
@@ -64,7 +67,7 @@ def last_known_elr_after(
     suspect: frozenset[Broker],
     config: Config,
 ) -> frozenset[Broker]:
-    """overlay.charter:60  DOC Eligible Leader Replicas"""
+    """overlay.charter:79  DOC Eligible Leader Replicas"""
     if not config.elr:
         return p.last_known_elr
     if next_.leader is None:
@@ -86,7 +89,7 @@ def electable(
 ) -> frozenset[Broker]:
     """Also called `electAnyLeader`.
 
-    overlay.charter:76  DOC Eligible Leader Replicas
+    overlay.charter:95  DOC Eligible Leader Replicas
     """
     eligible = eligible_after(p, replicas, isr, suspect, config)
     last_ = last_leader(p, isr, eligible, config)
@@ -96,7 +99,7 @@ def electable(
 
 
 def electable_by_order(p: Partition, able: frozenset[Broker], config: Config) -> frozenset[Broker]:
-    """overlay.charter:81  DOC Eligible Leader Replicas"""
+    """overlay.charter:100  DOC Eligible Leader Replicas"""
     return elected_by_order(p, able, config)
 
 
@@ -107,23 +110,72 @@ class Changed3(Changed2):
     __slots__ = ()
 
     def set_min_isr(self, minimum: int) -> list[Outcome[Controller, Reply]]:
-        # set_min_isr/same  20-controller.charter:618  DOC Eligible Leader Replicas
-        # The value is the same, and the ELR is cleared all the same.
+        # set_min_isr/same  overlay.charter:479
         if minimum == self.config.min_insync_replicas:  # unchanged
+            return self._set_min_isr_same()
+
+        # set_min_isr/changed  overlay.charter:469
+        return self._set_min_isr_changed(minimum)
+
+    def _set_min_isr_same(self) -> list[Outcome[Controller, Reply]]:
+        """set_min_isr/same  overlay.charter:479"""
+        allowed: list[Outcome[Controller, Reply]] = []
+        for noted in each({
+            topic: (False, True)
+            if may_note_nobody(self.partition[topic], False, self.config)
+            else (False,)
+            for topic in self.world.topics
+        }):
             after = replace(
                 self,
-                partition=Map({t: with_cleared_elr(self.partition[t]) for t in self.world.topics})
-                if self.config.elr
-                else self.partition,
+                partition=Map({
+                    topic: with_next_epoch(
+                        (
+                            Map({t: with_cleared_elr(self.partition[t]) for t in self.world.topics})
+                            if self.config.elr
+                            else self.partition
+                        )[topic],
+                    )
+                    if noted[topic]
+                    else (
+                        Map({t: with_cleared_elr(self.partition[t]) for t in self.world.topics})
+                        if self.config.elr
+                        else self.partition
+                    )[topic]
+                    for topic in self.world.topics
+                }),
             )
-            return [Outcome("set_min_isr/same", Done(), after)]
+            allowed.append(Outcome("set_min_isr/same", Done(), after))
+        return allowed
 
-        # set_min_isr/changed  20-controller.charter:624  DOC Eligible Leader Replicas
-        after = replace(
-            self,
-            partition=Map({t: with_cleared_elr(self.partition[t]) for t in self.world.topics})
-            if self.config.elr
-            else self.partition,
-            config=replace(self.config, min_insync_replicas=minimum),
-        )
-        return [Outcome("set_min_isr/changed", Done(), after)]
+    def _set_min_isr_changed(self, minimum: int) -> list[Outcome[Controller, Reply]]:
+        """set_min_isr/changed  overlay.charter:469"""
+        allowed: list[Outcome[Controller, Reply]] = []
+        for noted in each({
+            topic: (False, True)
+            if may_note_nobody(self.partition[topic], False, self.config)
+            else (False,)
+            for topic in self.world.topics
+        }):
+            after = replace(
+                self,
+                partition=Map({
+                    topic: with_next_epoch(
+                        (
+                            Map({t: with_cleared_elr(self.partition[t]) for t in self.world.topics})
+                            if self.config.elr
+                            else self.partition
+                        )[topic],
+                    )
+                    if noted[topic]
+                    else (
+                        Map({t: with_cleared_elr(self.partition[t]) for t in self.world.topics})
+                        if self.config.elr
+                        else self.partition
+                    )[topic]
+                    for topic in self.world.topics
+                }),
+                config=replace(self.config, min_insync_replicas=minimum),
+            )
+            allowed.append(Outcome("set_min_isr/changed", Done(), after))
+        return allowed

@@ -13,6 +13,7 @@ Applied:
     cancels_below_min_isr
     cancels_to_first_replica
     elr_survives_while_off
+    reassignment_notes_nobody
     overridden_additions_are_replicas
     overridden_reassignment_lingers
     forgets_who_is_stopping
@@ -38,10 +39,10 @@ if TYPE_CHECKING:
 go_on(
     __name__,
     "charter_models.kafka_replication_overlays.kafka_controller.from_4_1_1",
-    "3ceeb6c8c407cba2b8de",
+    "46d33de396bb9dfd4e37",
 )
 
-SPEC_DIGEST = "c7ef225780d4ee998f6e"
+SPEC_DIGEST = "427a94d7624d56ef4fe4"
 
 
 def fails(state: Changed3, operation: str, args: Mapping[str, Json]) -> list[Fault]:

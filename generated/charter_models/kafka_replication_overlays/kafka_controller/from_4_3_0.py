@@ -13,6 +13,7 @@ Applied:
     cancels_below_min_isr
     cancels_to_first_replica
     elr_survives_while_off
+    reassignment_notes_nobody
     overridden_additions_are_replicas
     overridden_reassignment_lingers
     forgets_who_is_stopping
@@ -35,16 +36,16 @@ if TYPE_CHECKING:
 go_on(
     __name__,
     "charter_models.kafka_replication_overlays.kafka_controller.from_4_2_0",
-    "c7ef225780d4ee998f6e",
+    "427a94d7624d56ef4fe4",
 )
 
-SPEC_DIGEST = "1421eaf9fcb4cc46cfc7"
+SPEC_DIGEST = "5b510d952e154fb177bf"
 
 
 def reassignment_done(p: Partition, isr: frozenset[Broker], config: Config) -> bool:
     """Also called `maybeCompleteReassignment`.
 
-    overlay.charter:143
+    overlay.charter:162
     """
     rest = isr - p.removing
     return (

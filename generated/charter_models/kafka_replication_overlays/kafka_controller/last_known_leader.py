@@ -41,7 +41,7 @@ def last_known_elr_after(
     suspect: frozenset[Broker],
     config: Config,
 ) -> frozenset[Broker]:
-    """overlay.charter:60  DOC Eligible Leader Replicas"""
+    """overlay.charter:79  DOC Eligible Leader Replicas"""
     if not config.elr:
         return p.last_known_elr
     if next_.leader is None:
@@ -79,7 +79,7 @@ def electable(
 ) -> frozenset[Broker]:
     """Also called `electAnyLeader`.
 
-    overlay.charter:76  DOC Eligible Leader Replicas
+    overlay.charter:95  DOC Eligible Leader Replicas
     """
     eligible = eligible_after(p, replicas, isr, suspect, config)
     last_ = last_leader(p, isr, eligible, config)
@@ -89,7 +89,7 @@ def electable(
 
 
 def electable_by_order(p: Partition, able: frozenset[Broker], config: Config) -> frozenset[Broker]:
-    """overlay.charter:81  DOC Eligible Leader Replicas"""
+    """overlay.charter:100  DOC Eligible Leader Replicas"""
     return elected_by_order(p, able, config)
 
 

@@ -41,7 +41,7 @@ def last_known_elr_after(
     suspect: frozenset[Broker],
     config: Config,
 ) -> frozenset[Broker]:
-    """overlay.charter:92  DOC Eligible Leader Replicas"""
+    """overlay.charter:111  DOC Eligible Leader Replicas"""
     return known_since_emptied(p, next_, config)
 
 
@@ -71,7 +71,7 @@ def electable(
 ) -> frozenset[Broker]:
     """Also called `electAnyLeader`.
 
-    overlay.charter:99  DOC Eligible Leader Replicas
+    overlay.charter:118  DOC Eligible Leader Replicas
     """
     eligible = eligible_after(p, replicas, isr, suspect, config)
     last_ = last_leader(p, isr, eligible, config)
@@ -81,7 +81,7 @@ def electable(
 
 
 def electable_by_order(p: Partition, able: frozenset[Broker], config: Config) -> frozenset[Broker]:
-    """overlay.charter:104  DOC Eligible Leader Replicas"""
+    """overlay.charter:123  DOC Eligible Leader Replicas"""
     return elected_by_order(p, able, config)
 
 

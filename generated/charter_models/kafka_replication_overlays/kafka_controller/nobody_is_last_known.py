@@ -3,9 +3,10 @@
 # ruff: noqa: C420, PLR0913, PLR0915, PLR0917, RUF100
 """The entry nobody_is_last_known of the overlay kafka_controller.
 
-known_defect, releases 4.0.0 to 4.1.0 (PULL 20629, CODE PartitionChangeBuilder), because: ELR
-off, ISR {b1}: b1 fails, and stays in the ISR. ELR on: b1 starts again, and leaves it.
-min.insync.replicas is set: the partition epoch rises, though nobody was noted.
+harmless, releases 4.0.0 to 4.1.0 (PULL 20629, CODE PartitionChangeBuilder), because: ELR off,
+ISR {b1}: b1 fails, and stays in the ISR. ELR on: b1 starts again, and leaves it.
+min.insync.replicas is set: the partition epoch rises. Broker -1 is never active, so nobody is
+elected for it, and the next leader clears it.
 
 What differs from the plain model.
 """
@@ -30,21 +31,26 @@ if TYPE_CHECKING:
 begin(__name__, "charter_models.kafka_replication.controller", "84e70ffecf4717de6147")
 
 CHANGES = "set_min_isr"
-SPEC_DIGEST = "6b6f8b617355ce22d3b6"
+SPEC_DIGEST = "37585ec8f1f2c5b0b2c5"
 
 
-def may_note_nobody(slot: Partition | None, config: Config) -> bool:
-    """overlay.charter:422"""
+def may_note_nobody(slot: Partition | None, emptied: bool, config: Config) -> bool:
+    """Whether nobody may be noted as the last leader of a partition, whose ISR is empty if
+    `emptied`.
+
+    overlay.charter:48
+    """
     return (
         config.elr
         and slot is not None
         and slot.leader is None
-        and not slot.isr | slot.elr | slot.last_known_elr
+        and not slot.elr | slot.last_known_elr
+        and emptied == (not slot.isr)
     )
 
 
 def with_next_epoch(slot: Partition | None) -> Partition | None:
-    """overlay.charter:428"""
+    """overlay.charter:55"""
     if slot is None:
         return None
     return replace(slot, partition_epoch=bump(slot.partition_epoch))
@@ -57,19 +63,19 @@ class Changed(Controller):
     __slots__ = ()
 
     def set_min_isr(self, minimum: int) -> list[Outcome[Controller, Reply]]:
-        # set_min_isr/same  overlay.charter:444
+        # set_min_isr/same  overlay.charter:453
         if minimum == self.config.min_insync_replicas:  # unchanged
             return self._set_min_isr_same()
 
-        # set_min_isr/changed  overlay.charter:434
+        # set_min_isr/changed  overlay.charter:443
         return self._set_min_isr_changed(minimum)
 
     def _set_min_isr_same(self) -> list[Outcome[Controller, Reply]]:
-        """set_min_isr/same  overlay.charter:444"""
+        """set_min_isr/same  overlay.charter:453"""
         allowed: list[Outcome[Controller, Reply]] = []
         for noted in each({
             topic: (False, True)
-            if may_note_nobody(self.partition[topic], self.config)
+            if may_note_nobody(self.partition[topic], True, self.config)
             else (False,)
             for topic in self.world.topics
         }):
@@ -94,11 +100,11 @@ class Changed(Controller):
         return allowed
 
     def _set_min_isr_changed(self, minimum: int) -> list[Outcome[Controller, Reply]]:
-        """set_min_isr/changed  overlay.charter:434"""
+        """set_min_isr/changed  overlay.charter:443"""
         allowed: list[Outcome[Controller, Reply]] = []
         for noted in each({
             topic: (False, True)
-            if may_note_nobody(self.partition[topic], self.config)
+            if may_note_nobody(self.partition[topic], True, self.config)
             else (False,)
             for topic in self.world.topics
         }):

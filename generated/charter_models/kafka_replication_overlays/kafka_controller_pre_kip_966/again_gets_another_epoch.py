@@ -4,8 +4,8 @@
 """The entry again_gets_another_epoch of the overlay kafka_controller in the variant pre_kip_966.
 
 known_defect, releases 3.7.1 to 3.8.1 (JIRA KAFKA-16952, S2 §6.5.1), because: A process that
-asks for its registration again, as after a lost reply, gets another epoch: what it asked with
-the first one is refused as stale.
+runs registers again, as each does when metadata.version is raised to 3.7-IV2, and gets
+another epoch: what it asked with the first one is refused as stale.
 
 What differs from the plain model.
 """
@@ -50,7 +50,7 @@ def below_after_registering(
     """`below_shutdown_offset` after `broker` registers again: the controller forgets that it was
     shutting down.
 
-    overlay.charter:49
+    overlay.charter:68
     """
     return below_shutdown_offset.put(broker, None)
 
@@ -118,7 +118,7 @@ class Changed(Controller):
         if allowed:
             return allowed
 
-        # register/again  overlay.charter:648
+        # register/again  overlay.charter:686
         after = replace(
             self,
             below_shutdown_offset=below_after_registering(broker, self.below_shutdown_offset),

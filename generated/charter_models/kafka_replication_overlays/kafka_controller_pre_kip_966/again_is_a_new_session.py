@@ -4,8 +4,8 @@
 """The entry again_is_a_new_session of the overlay kafka_controller in the variant pre_kip_966.
 
 known_defect, releases up to 3.7.0 (JIRA KAFKA-16757, JIRA KAFKA-16952, S2 §6.5.1), because:
-The process that leads asks for its registration again, as after a lost reply: it is fenced,
-its epoch is stale, and it still leads.
+The process that leads registers again, as each does when metadata.version is raised to
+3.7-IV2: it is fenced, its epoch is stale, and it still leads.
 
 What differs from the plain model.
 """
@@ -63,7 +63,7 @@ def leaders_after(
 ) -> frozenset[Broker]:
     """Once its partition changes for another reason, an active broker leads.
 
-    overlay.charter:581
+    overlay.charter:619
     """
     return replaced_leaders_after(
         replace(p, leader=None) if p.leader is not None and p.leader not in able else p,
@@ -80,7 +80,7 @@ def below_after_registering(
     """`below_shutdown_offset` after `broker` registers again: the controller forgets that it was
     shutting down.
 
-    overlay.charter:49
+    overlay.charter:68
     """
     return below_shutdown_offset.put(broker, None)
 
@@ -148,7 +148,7 @@ class Changed(Controller):
         if allowed:
             return allowed
 
-        # register/again  overlay.charter:572
+        # register/again  overlay.charter:610
         after = replace(
             self,
             below_shutdown_offset=below_after_registering(broker, self.below_shutdown_offset),

@@ -85,7 +85,7 @@ def with_new_isr(
 ) -> Partition:
     """Also called `completeReassignmentIfNeeded`.
 
-    overlay.charter:178
+    overlay.charter:197
     """
     if len(p.removing) > 0:
         return replaced_with_new_isr(p, isr, leader, recovering, config)

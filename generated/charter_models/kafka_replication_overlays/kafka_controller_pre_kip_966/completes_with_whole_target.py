@@ -45,7 +45,7 @@ def default_config() -> Config:
 def reassignment_done(p: Partition, isr: frozenset[Broker], config: Config) -> bool:
     """Also called `maybeCompleteReassignment`.
 
-    overlay.charter:156
+    overlay.charter:175
     """
     return (
         len(p.adding | p.removing) > 0

@@ -54,7 +54,7 @@ def below_after_registering(
     """`below_shutdown_offset` after `broker` registers again: the controller forgets that it was
     shutting down.
 
-    overlay.charter:49
+    overlay.charter:68
     """
     return below_shutdown_offset.put(broker, None)
 
@@ -122,7 +122,7 @@ class Changed(Controller):
         if allowed:
             return allowed
 
-        # register/again  overlay.charter:500
+        # register/again  overlay.charter:535
         after = replace(
             self,
             below_shutdown_offset=below_after_registering(broker, self.below_shutdown_offset),

@@ -110,7 +110,7 @@ def electable(
 ) -> frozenset[Broker]:
     """Also called `electAnyLeader`.
 
-    overlay.charter:672  JIRA KAFKA-12670
+    overlay.charter:710  JIRA KAFKA-12670
     """
     return replaced_electable(p, replicas, isr, suspect, able, config) & isr
 
@@ -163,7 +163,7 @@ def with_new_isr(
 ) -> Partition:
     """Also called `completeReassignmentIfNeeded`.
 
-    overlay.charter:178
+    overlay.charter:197
     """
     if len(p.removing) > 0:
         return replaced_with_new_isr(p, isr, leader, recovering, config)
@@ -180,7 +180,7 @@ def with_new_isr(
 def reassignment_done(p: Partition, isr: frozenset[Broker], config: Config) -> bool:
     """Also called `maybeCompleteReassignment`.
 
-    overlay.charter:168
+    overlay.charter:187
     """
     return (
         len(p.adding | p.removing) > 0
@@ -194,7 +194,7 @@ def without_epoch(
     isr: frozenset[Broker],
     isr_epochs: Map[Broker, BrokerEpoch | None],
 ) -> frozenset[Broker]:
-    """overlay.charter:724  KIP 903"""
+    """overlay.charter:762  KIP 903"""
     return frozenset()
 
 
@@ -216,7 +216,7 @@ def leaders_after(
 ) -> frozenset[Broker]:
     """Once its partition changes for another reason, an active broker leads.
 
-    overlay.charter:581
+    overlay.charter:619
     """
     return replaced_leaders_after(
         replace(p, leader=None) if p.leader is not None and p.leader not in able else p,
@@ -249,7 +249,7 @@ def without_broker(
 ) -> Partition | None:
     """One starts, too, where the last member would have left and stays.
 
-    overlay.charter:696  JIRA KAFKA-15021
+    overlay.charter:734  JIRA KAFKA-15021
     """
     if slot is None:
         return None
@@ -286,7 +286,7 @@ def replaced_with_reassignment_2(
 ) -> Partition:
     """Also called `PartitionReassignmentReplicas`.
 
-    overlay.charter:463
+    overlay.charter:498
     """
     return replace(
         replaced_with_reassignment(p, target, leaving),
@@ -303,7 +303,7 @@ def with_reassignment(
 ) -> Partition:
     """Also called `PartitionReassignmentReplicas`.
 
-    overlay.charter:477
+    overlay.charter:512
     """
     return replace(
         replaced_with_reassignment_2(p, target, leaving),
@@ -317,7 +317,7 @@ def with_reassignment(
 
 
 def leaving_replicas(p: Partition, target: tuple[Broker, ...]) -> frozenset[Broker]:
-    """overlay.charter:461"""
+    """overlay.charter:496"""
     return frozenset(p.replicas) - frozenset(target)
 
 
@@ -326,7 +326,7 @@ def below_after_unfencing(
     broker: Broker,
     below_shutdown_offset: Map[Broker, frozenset[Broker] | None],
 ) -> Map[Broker, frozenset[Broker] | None]:
-    """overlay.charter:635"""
+    """overlay.charter:673"""
     return Map({
         b: s - {broker} if (s := below_shutdown_offset[b]) is not None else None
         for b in world.brokers
@@ -340,7 +340,7 @@ def below_after_registering(
     """`below_shutdown_offset` after `broker` registers again: the controller forgets that it was
     shutting down.
 
-    overlay.charter:49
+    overlay.charter:68
     """
     return below_shutdown_offset.put(broker, None)
 
@@ -425,7 +425,7 @@ class Changed(Controller):
         if allowed:
             return allowed
 
-        # register/again  overlay.charter:572
+        # register/again  overlay.charter:610
         after = replace(
             self,
             below_shutdown_offset=below_after_registering(broker, self.below_shutdown_offset),
@@ -524,7 +524,7 @@ class Changed(Controller):
 
         others = active(self.world, self.registration) - {broker}
 
-        # heartbeat/shuts_down  overlay.charter:607
+        # heartbeat/shuts_down  overlay.charter:645
         if (
             not leads  # idle
             and (
@@ -544,7 +544,7 @@ class Changed(Controller):
         ):
             allowed += self._heartbeat_shuts_down(broker, caught_up, below, fenced_now)
 
-        # heartbeat/waits_unsure  overlay.charter:616
+        # heartbeat/waits_unsure  overlay.charter:654
         if (
             now.shutting_down  # stopping
             and (
@@ -571,7 +571,7 @@ class Changed(Controller):
         if allowed:
             return allowed
 
-        # heartbeat/waits  overlay.charter:622
+        # heartbeat/waits  overlay.charter:660
         after = replace(self, below_shutdown_offset=below, expired=self.expired - {broker})
         return [Outcome(
             "heartbeat/waits",
@@ -586,7 +586,7 @@ class Changed(Controller):
         below: Map[Broker, frozenset[Broker] | None],
         fenced_now: Map[Broker, Registration | None],
     ) -> list[Outcome[Controller, Reply]]:
-        """heartbeat/shuts_down  overlay.charter:607"""
+        """heartbeat/shuts_down  overlay.charter:645"""
         allowed: list[Outcome[Controller, Reply]] = []
         for leader in each_or_none(new_leaders(
             self.world, broker, frozenset(), self.partition, fenced_now, self.config

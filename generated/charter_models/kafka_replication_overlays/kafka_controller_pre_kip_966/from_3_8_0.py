@@ -41,7 +41,7 @@ SPEC_DIGEST = "bd981bb028ebe747bc22"
 def reassignment_done(p: Partition, isr: frozenset[Broker], config: Config) -> bool:
     """Also called `maybeCompleteReassignment`.
 
-    overlay.charter:156
+    overlay.charter:175
     """
     return (
         len(p.adding | p.removing) > 0

@@ -62,7 +62,7 @@ def with_reassignment(
 ) -> Partition:
     """Also called `PartitionReassignmentReplicas`.
 
-    overlay.charter:463
+    overlay.charter:498
     """
     return replace(
         replaced_with_reassignment(p, target, leaving),
@@ -73,7 +73,7 @@ def with_reassignment(
 
 
 def leaving_replicas(p: Partition, target: tuple[Broker, ...]) -> frozenset[Broker]:
-    """overlay.charter:461"""
+    """overlay.charter:496"""
     return frozenset(p.replicas) - frozenset(target)
 
 
