@@ -13,13 +13,15 @@ import orjson
 
 from charter.formats.adapter import Result, read_results
 from charter.formats.canonical import Json
+from charter.formats.opaque import OpaqueTypes
 from charter.formats.reading import own_calls
 from charter.formats.verdict import Kind
 from conform.adapters.session import Judgement
 from conform.judging.follow import CannotFollow, Follower
-from conform.judging.model import JudgeModel, may_differ
+from conform.judging.model import JudgeModel, load, may_differ
 from conform.judging.read_result import BatchTexts
 from conform.judging.siblings import ObservedStep, Siblings
+from conform.runs.findings.active_entries import find_first_active
 from conform.storage.bucket_store import RunFolder
 from conform.storage.observations import observations
 from conform.suites.cache import Suite
@@ -78,12 +80,16 @@ def find_denied(run: RunOutput, entries: Mapping[str, Siblings]) -> dict[str, Cl
     suite does not reach them.
     """
     found: dict[str, Claimed] = {}
+    charter = load(run.suite.manifest.models.charter)
+    opaque = OpaqueTypes.of(run.suite.manifest.read_types())
+    alone = Siblings(charter, opaque=opaque)
     for bucket in range(run.suite.buckets):
         for vector in _sample(run, bucket):
             question = orjson.loads(vector.question)
-            for entry in [name for name in entries if name not in found]:
-                if not can_refuse(entries[entry].charter, question):
-                    continue
+            models = {name: one.charter for name, one in entries.items() if name not in found}
+            models = {name: one for name, one in models.items() if can_refuse(one, question)}
+            raw = _list_observed(question, vector.steps)
+            for entry in find_first_active(alone, models, question, run.observes, raw):
                 step = _first_refused(question, vector.steps, entries[entry], run.observes)
                 if step:
                     found[entry] = Claimed(vector.id, step, vector.branches[step])
@@ -119,6 +125,13 @@ def _steps(result: Result, batch: BatchTexts) -> list[tuple[Json, Json]]:
     return [(batch.at(reply), batch.at(observation)) for reply, observation, _ in result.steps]
 
 
+def _list_observed(question: dict[str, Json], steps: list[tuple[Json, Json]]) -> list[ObservedStep]:
+    """The steps of a result as they were observed, from the state before the first operation."""
+    calls: list[tuple[str, Json]] = [("", {})]
+    calls += [(str(call["operation"]), call["args"]) for call in own_calls(question)]
+    return [ObservedStep(*call, *shown) for call, shown in zip(calls, steps, strict=False)]
+
+
 def can_refuse(model: JudgeModel, question: dict[str, Json]) -> bool:
     """Whether an entry's model may differ from the charter's in an operation of a question, or in
     the failover by which a given state is loaded."""
@@ -134,14 +147,11 @@ def _first_refused(
     observes: tuple[str, ...] | None,
 ) -> int:
     """The first step that the model does not allow; 0 if there is none or it cannot be followed."""
-    calls = own_calls(question)
     try:
         follower = Follower(overlay, question, observes, steps[0][1])
     except CannotFollow:
         return 0
-    for number, (reply, observation) in enumerate(steps[1:], 1):
-        call = calls[number - 1]
-        step = ObservedStep(str(call["operation"]), call["args"], reply, observation)
+    for number, step in enumerate(_list_observed(question, steps)[1:], 1):
         try:
             if not follower.step(step).allowed:
                 return number

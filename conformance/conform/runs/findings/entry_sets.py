@@ -35,7 +35,7 @@ from conform.judging.siblings import (
 from conform.judging.verdict import VectorItem, assess
 from conform.judging.visible_references import visible
 from conform.runs.asked_vectors import AskedVectors, read_item
-from conform.runs.findings.active_entries import list_active
+from conform.runs.findings.active_entries import find_first_active, list_active
 from conform.storage.bucket_store import RunFolder
 from conform.storage.observations import observations, types_of
 
@@ -62,14 +62,15 @@ class SeveralStep:
 
 @dataclass(slots=True)
 class SetNamer:
-    """Names sets of entries for steps of one run. `order` has the entries, `before` the sets that
-    explained steps of the same cause."""
+    """Names sets of entries for steps of one run. `order` has the entries, `alone` is the charter
+    without them, `before` has the sets that explained steps of the same cause."""
 
     siblings: Siblings
     judge: Judge
     models: SetModels
     variant: str
     order: Sequence[str]
+    alone: Siblings
     before: dict[tuple[str, str], tuple[str, ...]] = field(default_factory=dict)
 
     @classmethod
@@ -79,7 +80,9 @@ class SetNamer:
     ) -> SetNamer:  # fmt: skip
         """The namer of a run with these models, which shows the variables `observes`."""
         judge = Judge(observes, [*about.operations, *about.capabilities], types_of(about))
-        return cls(siblings, judge, models, about.variant, sorted(filter(None, siblings.entries)))
+        alone = replace(siblings, entries={}, memory=FollowedSteps())
+        order = sorted(filter(None, siblings.entries))
+        return cls(siblings, judge, models, about.variant, order, alone)
 
     def name(
         self, steps: Sequence[SeveralStep], item: VectorItem, result: Result, batch: BatchTexts
@@ -87,11 +90,15 @@ class SetNamer:
         """The names for steps of one vector, by step and severity. Those that no set within the
         bound explains are left out."""
         seen = visible(item, self.judge, self.siblings)
+        begins = self._find_first_active(seen, result, batch)
         found: dict[tuple[int, str], str] = {}
         known: dict[tuple[str, ...], frozenset[tuple[int, str]]] = {}
         for step in steps:
             at = (step.step, step.severity)
             for entries in self._list_sets(step, seen, result, batch):
+                late = len(entries) == 1 and begins.get(entries[0], step.step + 1) > step.step
+                if late and step.severity != Severity.IMAGE:
+                    continue  # alone it does as the charter, up to here
                 if entries not in known:
                     known[entries] = self._explains(entries, seen, result, batch)
                 if at in known[entries]:
@@ -99,6 +106,15 @@ class SetNamer:
                     self.before[step.cause, step.operation] = entries
                     break
         return found
+
+    def _find_first_active(
+        self, item: VectorItem, result: Result, batch: BatchTexts
+    ) -> Mapping[str, int]:
+        """The first step in which each entry may do otherwise than the charter."""
+        question = orjson.loads(item.question)
+        models = {name: self.siblings.entries[name] for name in self.order}
+        raw = _list_raw(item, result, batch, len(result.steps))
+        return find_first_active(self.alone, models, question, self.judge.observes, raw)
 
     def _list_sets(
         self, step: SeveralStep, item: VectorItem, result: Result, batch: BatchTexts
