@@ -11,6 +11,7 @@ from functools import cache
 from pathlib import Path
 
 import jinja2
+from markupsafe import Markup, escape
 
 from charter.formats.suite import word_count
 from conform.console.errors import CannotWrite
@@ -28,6 +29,7 @@ from conform.runs.touring.certificate_text import tell_certificate
 _HERE = Path(__file__).parent / "templates"
 STYLE = "style.css"
 _MARK = "conform report"
+_CODE = re.compile("`([^`]+)`")
 _UNSAFE = re.compile(r"[^A-Za-z0-9._-]+")
 
 
@@ -49,6 +51,7 @@ def environment() -> jinja2.Environment:
         shown=show,
         safe_name=safe_name,
         brief=brief,
+        prose=mark_code,
     )
     made.globals.update(
         by_source=by_source,
@@ -63,6 +66,12 @@ def environment() -> jinja2.Environment:
         CLASSES=wording.CLASSES, SEVERITIES=wording.SEVERITIES,
     )  # fmt: skip
     return made
+
+
+def mark_code(text: str, end: str = "") -> Markup:
+    """What a person has written, with its `code` marked, and with one full stop as its `end`."""
+    ended = text if not end or text.endswith(end) else text + end
+    return Markup(_CODE.sub(r"<code>\1</code>", str(escape(ended))))
 
 
 def safe_name(name: str) -> str:

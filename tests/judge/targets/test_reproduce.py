@@ -18,7 +18,7 @@ FILE = f"""
 target = "fake-keeps_leader"
 title = "A leader stays"
 cost = "no_leader"
-often = "each time"
+often = "each time that `expire` comes."
 says = "{SAYS}"
 path = "stays"
 fix = "let it go"
@@ -217,12 +217,13 @@ def test_report_begins_with_what_is_written(conform, leaving, tmp_path):
     assert code == 0
     first = (out / "index.html").read_text()
     assert (
-        "A leader stays" in first and "It leaves a partition without a leader: each time." in first
+        "A leader stays" in first and "It leaves a partition without a leader: each time" in first
     )
     (page,) = out.glob("runs/*/findings/leader_stays.html")
     text = page.read_text()
     title, path, judged = (
         text.index(part) for part in ("<h1>A leader stays", 'id="path"', 'id="judged"')
     )
+    assert "each time that <code>expire</code> comes.</p>" in text
     assert title < path < judged and text.index("Keeper.expire") < judged
     assert text.index("should be") < judged and "nobody leads" in text
