@@ -25,6 +25,7 @@ from charter.handbook.outline import (
     chapters,
     scenario_places,
 )
+from charter.handbook.picture_book import list_picture_books, picture_books
 from charter.handbook.pictures import (
     Draw,
     DrawFailure,
@@ -72,13 +73,14 @@ class BesideCharter:
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """What is drawn beside the text: scenarios by `draw`, those of a variant by `draw_in` of it,
-    states by `draw_state`, and by `failure` what searches of the charter's instances and its
-    mutants found to fail."""
+    """What is drawn next to the text: scenarios by `draw`, and from picture to picture by `tell`,
+    those of a variant by `draw_in` of it, states by `draw_state`, and by `failure` what searches of
+    the charter's instances and its mutants found to fail."""
 
     draw: Draw
     draw_in: Callable[[str], Draw]
     draw_state: Draw
+    tell: Draw
     failure: DrawFailure | None = None
     instances: Mapping[str, InstanceVerdicts] = field(default_factory=dict)
     mutants: Mapping[str, InstanceVerdicts] = field(default_factory=dict)
@@ -105,7 +107,8 @@ def pages(
     found = chapters(files)
     texts = LinkedTexts.of(index_of(files), Places.of(found))
     runs = ScenarioRuns(model)
-    seen = Seen(pictures(runs), pictures_of_variants(variant_of), states(runs))
+    tell = picture_books(texts, runs)
+    seen = Seen(pictures(runs), pictures_of_variants(variant_of), states(runs), tell)
     seen = seen if beside is None else seen.beside(beside)
     made = [DocumentPage(c.name, c.title, tuple(_chapter(texts, c, seen))) for c in found]
     tables = [properties_page(texts, model)]
@@ -115,7 +118,8 @@ def pages(
         places = ClaimPlaces(scenario_places(found), _list_drawn((*made, *tables)), beside.draw)
         tables.append(claims_page(beside.claims, beside.judge, (texts.cite, texts.link), places))
     tables.append(sources_page(texts, found, model))
-    first = DocumentPage(CONTENTS, model.protocol, tuple(_contents(texts, found, tables)))
+    contents = (*_beginning(found, model), *_contents(texts, found, tables))
+    first = DocumentPage(CONTENTS, model.protocol, contents)
     return (first, *made, *tables)
 
 
@@ -123,6 +127,17 @@ def _list_drawn(pages: Iterable[DocumentPage]) -> frozenset[str]:
     """The files of the pictures on some pages."""
     blocks = (block for page in pages for block in page.blocks)
     return frozenset(block.path for block in blocks if isinstance(block, Figure))
+
+
+def _beginning(found: tuple[Chapter, ...], model: n.Model) -> Iterator[Block]:
+    """Where a new reader begins: the chapters with a scenario from picture to picture."""
+    books = {scenario.title for scenario in list_picture_books(model)}
+    for chapter in found:
+        if any(
+            isinstance(t.item, sx.ScenarioDecl) and t.item.title in books for t in chapter.topics
+        ):
+            link = TextRun(chapter.title, target=chapter.name)
+            yield Paragraph((TextRun("New here? Begin with "), link, TextRun(".")))
 
 
 def _contents(
@@ -205,6 +220,7 @@ def _topic(texts: LinkedTexts, page: str, topic: Topic, seen: Seen) -> Iterator[
             yield from seen.draw_state(topic.machine)
         case sx.ScenarioDecl():
             draw = seen.draw_in(topic.variant) if topic.variant else seen.draw
+            yield from () if topic.variant else seen.tell(item.title)
             yield from draw(item.title)
             yield texts.code(topic.items, here)
         case _:

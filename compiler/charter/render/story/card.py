@@ -39,7 +39,8 @@ def state_in_svg(
     of maps that have nothing. Below it stand what is found in it (`end`), and the reason."""
     labels = [label for _, label in lanes_of(machine)]
     cards: list[list[_Row]] = [[] for _ in (*labels, "")]
-    for lane, name, kind, value in _list_placed(machine, state):
+    for lane, variable, kind, value in list_placed(machine, state):
+        name = variable.rpartition(".")[2]
         cards[lane] += _rows(name, kind, value, machine.universe)
     heads = [*labels, "the whole"]
     shown = [(head, rows) for head, rows in zip(heads, cards, strict=True) if rows]
@@ -56,29 +57,28 @@ def state_in_svg(
     return document((width, height), title, parts)
 
 
-def _list_placed(machine: Machine, state: State) -> Iterator[tuple[int, str, t.Type, Value]]:
+def list_placed(machine: Machine, state: State) -> Iterator[tuple[int, str, t.Type, Value]]:
     """The variables by lane, an entry for each lane where they are maps of what lanes stand for;
     behind the last lane what is of none."""
     lanes = [who for who, _ in lanes_of(machine)]
     parts = {p.name for s in machine.model.systems if s.name == machine.instance.machine
              for p in s.parts}  # fmt: skip
     for variable in machine.variables:
-        part, dot, inner = variable.name.partition(".")
+        part, dot, _ = variable.name.partition(".")
         kind, value = variable.type, state[variable.name]
         if variable.kind == "ghost" or (dot and part not in parts):
             continue
-        name = inner if dot else part
         owner = (part, None) if dot else (machine.instance.machine, None)
         if owner in lanes:
-            yield lanes.index(owner), name, kind, value
+            yield lanes.index(owner), variable.name, kind, value
         elif isinstance(kind, t.Map) and any(who == name_type(kind.key) for who, _ in lanes):
             domain = machine.universe.domain(kind.key)
             assert isinstance(value, tuple)
             for key, entry in zip(domain, value, strict=True):
                 if (name_type(kind.key), key) in lanes:
-                    yield lanes.index((name_type(kind.key), key)), name, kind.value, entry
+                    yield lanes.index((name_type(kind.key), key)), variable.name, kind.value, entry
         else:
-            yield len(lanes), name, kind, value
+            yield len(lanes), variable.name, kind, value
 
 
 def _rows(

@@ -178,7 +178,11 @@ def in_svg(scene: Scene) -> str:
     ways = [_way(message, dots, (lanes[message.receiver], bottom)) for message in scene.messages]
     parts += map(_line, scene.messages, ways)
     parts += _dots(dots)
-    parts += _labels(scene, dots, ways)
+    heads = [
+        _Label(x - round(_BOLD * len(lane) / 2), _TOP - 8, lane, "bold", "")
+        for x, lane in zip(lanes, scene.lanes, strict=True)
+    ]
+    parts += _labels(scene, dots, ways, heads)
     parts += _frame(scene, tops, bottom)
     parts += draw_finding(bottom + 4, width, scene.end, said)
     return document((width, height), scene.title, parts, _description(scene))
@@ -244,10 +248,10 @@ def _dots(dots: list[_Dot]) -> Iterator[str]:
         yield draw_text(14, y + 4, str(number), css='fill="#6b7280"')
 
 
-def _labels(scene: Scene, dots: list[_Dot], ways: list[_Way]) -> Iterator[str]:
+def _labels(scene: Scene, dots: list[_Dot], ways: list[_Way], heads: list[_Label]) -> Iterator[str]:
     """The texts beside events and messages. Below each text the same text is drawn in white and
     wider, so that lines do not cross it. (It is an element of its own: few programs draw a stroke
-    below its letters.)"""
+    below its letters.) `heads` are the titles of lanes."""
     labels = [
         _Label(x + 17, y + 4 + line * LINE_HEIGHT, *row)
         for event, (x, y) in zip(scene.events, dots, strict=True)
@@ -256,7 +260,8 @@ def _labels(scene: Scene, dots: list[_Dot], ways: list[_Way]) -> Iterator[str]:
     points = [[_at(way, part / 40) for part in range(41)] for way in ways]
     for number, message in enumerate(scene.messages):
         others = (points[i] for i in range(len(ways)) if i != number)
-        labels += _of_message(message, ways[number], labels, list(chain.from_iterable(others)))
+        taken = _Taken([*heads, *labels], dots)
+        labels += _of_message(message, ways[number], taken, list(chain.from_iterable(others)))
     yield (
         '<g aria-hidden="true" fill="#ffffff" stroke="#ffffff" stroke-width="3"'
         ' stroke-linejoin="round">'
@@ -291,6 +296,23 @@ class _Label:
         return (
             f'<text x="{self.x}" y="{self.y}" font-weight="{self.weight}" xml:space="preserve"'
             f"{css}>{escape(self.text)}</text>"
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class _Taken:
+    """What labels of messages must not cover."""
+
+    labels: list[_Label]
+    dots: list[_Dot]
+
+    def leaves(self, labels: list[_Label]) -> bool:
+        """Whether there is room for the labels on the page, between texts and dots."""
+        on_page = all(label.x >= 4 and label.y > _TOP for label in labels)
+        return (
+            on_page
+            and not any(label.meets(other) for label in labels for other in self.labels)
+            and not any(label.covers(self.dots) for label in labels)
         )
 
 
@@ -341,25 +363,32 @@ def _head(way: _Way) -> str:
     return f'<polygon points="{" ".join(points)}" fill="#1f5fa8"/>'
 
 
-def _of_message(
-    message: Message, way: _Way, others: list[_Label], lines: list[_Point]
-) -> list[_Label]:
-    """The labels of a message at the position where they overlap the fewest other labels, then the
-    fewest `lines` of other messages."""
-    rows = [_fitting(message, _SHORT)]
-    if not rows[0]:
-        several = [wrap(text, _LONG, break_long_words=False) for text in _texts(message)]
-        rows = next((lines for lines in several if len(lines) <= _MANY), several[-1])
-    if message.is_lost:
-        rows[-1] += " ✗"
+def _of_message(message: Message, way: _Way, taken: _Taken, lines: list[_Point]) -> list[_Label]:
+    """The labels of a message where they cover nothing that is `taken`, and the fewest `lines` of
+    other messages. What fits nowhere is left out: the line has it as its title."""
     far = abs(message.sender - message.receiver) > 1
     parts = sorted(_PARTS, key=lambda part: abs(part - (1 / 3 if far else 1 / 2)))
+    for rows in _wordings(message):
+        places = [_along(rows, _at(way, part)) for part in parts]
+        free = [labels for labels in places if taken.leaves(labels)]
+        clear = (labels for labels in free if not any(label.covers(lines) for label in labels))
+        if free:
+            return next(clear, free[0])
+    return []
 
-    places = [_along(rows, _at(way, part)) for part in parts]
-    met = [sum(a.meets(b) for a in labels for b in others) for labels in places]
-    best = [labels for labels, texts in zip(places, met, strict=True) if texts == min(met)]
-    clear = (labels for labels in best if not any(label.covers(lines) for label in labels))
-    return next(clear, best[0])
+
+def _wordings(message: Message) -> Iterator[list[str]]:
+    """The lines that a message may have at its arrow, the best first."""
+    lost = " ✗" if message.is_lost else ""
+    short = _fitting(message, _SHORT)
+    if short:
+        yield [short + lost]
+    for text in _texts(message):
+        rows = wrap(text, _LONG, break_long_words=False)
+        if 0 < len(rows) <= _MANY and text != short:
+            yield [*rows[:-1], rows[-1] + lost]
+    if lost:
+        yield ["✗"]
 
 
 def _along(rows: list[str], point: _Point) -> list[_Label]:

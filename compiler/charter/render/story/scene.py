@@ -222,7 +222,9 @@ class _Stage:
         channels = system.channels if system is not None else ()
         given = ", ".join(speak(name, value) for name, value in step.args)
         taken = {one.place for one in handed}
-        changes = [(c, _describe_change(c, taken)) for c in step.changes]
+        budgets = {one.name for one in self.machine.variables if one.is_budget}
+        left = (change for change in step.changes if change.variable not in budgets)
+        changes = [(change, _describe_change(change, taken)) for change in left]
         mine = self._prefixes(lane)
         notes = [_without(note, mine) for c, note in changes if c.variable not in channels]
         notes += [self._note_unchanged(mail) for mail in step.mail if mail.stays]

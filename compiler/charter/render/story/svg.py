@@ -23,9 +23,12 @@ def draw_finding(top: int, width: int, end: str, why: Sequence[str]) -> Iterator
         yield draw_text(18, top + 40 + LINE_HEIGHT * number, line, css='fill="#20242a"')
 
 
-def document(size: tuple[int, int], title: str, parts: Iterable[str], said: str = "") -> str:
+def document(
+    size: tuple[int, int], title: str, parts: Iterable[str], said: str = "", *, bare: bool = False
+) -> str:
     """An SVG document that stands alone, with `parts` on white: width and height in pixels, its
-    title, and what it says for those who do not see it ("": nothing more)."""
+    title, which is not drawn if it is `bare`, and what it says for those who do not see it ("":
+    nothing more)."""
     width, height = size
     return "\n".join([
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}"'
@@ -33,7 +36,7 @@ def document(size: tuple[int, int], title: str, parts: Iterable[str], said: str 
         f"<title>{escape(title)}</title>",
         *([f"<desc>{escape(said)}</desc>"] if said else []),
         '<rect width="100%" height="100%" fill="#ffffff"/>',
-        draw_text(16, 20, title, css='font-weight="bold"'),
+        *([] if bare else [draw_text(16, 20, title, css='font-weight="bold"')]),
         *parts,
         "</svg>\n",
     ])  # fmt: skip
