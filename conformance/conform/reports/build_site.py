@@ -17,7 +17,7 @@ from charter.formats.verdict import JUDGED
 from conform.reports import exports as beside
 from conform.reports import releases, wording
 from conform.reports.fill_templates import STYLE, Site, safe_name
-from conform.reports.findings import LISTED, PAGES, Finding, findings
+from conform.reports.findings import LISTED, PAGES, Finding, compare_end, findings
 from conform.reports.junit import junit
 from conform.reports.matrix import Cell, Reading, cell, matrix, reading
 from conform.reports.reasons import brief
@@ -191,6 +191,7 @@ def _write_finding(
         more=max(0, len(cases) - LISTED),
         trace=trace,
         step=step,
+        ends=compare_end(run, found, trace),
         rules=rules,
         pictures=_pictures(run, trace, step),
         traces=frozenset(traces),

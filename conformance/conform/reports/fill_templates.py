@@ -62,7 +62,8 @@ def environment() -> jinja2.Environment:
         limits_of=wording.limits_of, excess=wording.excess, both_told=wording.both,
         adds=wording.adds, bounds_rows=bounds_rows, ledger_of_run=ledger_of_run,
         hidden_of=read_hidden, certificate_of=tell_certificate,
-        implementation=wording.implementation, VERDICTS=wording.VERDICTS,
+        implementation=wording.implementation, name_target=wording.name_target,
+        VERDICTS=wording.VERDICTS,
         CLASSES=wording.CLASSES, SEVERITIES=wording.SEVERITIES,
     )  # fmt: skip
     return made

@@ -7,11 +7,25 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 
+from charter.formats.adapter import is_fault
+from charter.formats.canonical import Json
 from charter.formats.findings.reviewed import COSTS, ReviewedFinding
+from charter.formats.opaque import OpaqueTypes
+from charter.formats.reading import own_calls, own_object
 from charter.formats.run import SystemAnswer
-from conform.judging.siblings import SEVERAL_ENTRIES, show_entries, split_entries
+from conform.judging import model
+from conform.judging.differ import RelabelledStep
+from conform.judging.siblings import (
+    SEVERAL_ENTRIES,
+    ObservedStep,
+    Siblings,
+    show_entries,
+    split_entries,
+)
+from conform.judging.written_values import place_at, show
 from conform.reports.runs import ReportedRun
 from conform.reports.sections import EntrySection
+from conform.reports.traces import VectorTrace
 from conform.runs.findings.findings import (
     COUNTED,
     DIVERGING,
@@ -26,6 +40,8 @@ from conform.runs.findings.findings import (
     sentence,
 )
 from conform.runs.findings.in_system import SystemAnswers
+from conform.runs.reproduce.case import SHOWS, CannotReproduce
+from conform.runs.reproduce.last_step import PerformedPath, WantedCase
 from conform.storage.bucket_store import RunFolder
 
 LISTED = 200
@@ -166,6 +182,84 @@ def rank(finding: Finding) -> tuple[bool, int, int, int, str]:
     vectors."""
     cost = finding.reviewed.gravity if finding.reviewed else len(COSTS)
     return not finding.new, cost, gravity(finding.severity), -len(finding.cases), finding.id
+
+
+@dataclass(frozen=True, slots=True)
+class EndDifference:
+    """A place that differs after the last operation of a path, with both values as texts."""
+
+    place: str
+    expected: str
+    observed: str
+
+
+def compare_end(
+    run: ReportedRun, finding: Finding, trace: VectorTrace | None
+) -> tuple[EndDifference, ...]:
+    """What differs after the last operation of the path that a person has named, as a reproduction
+    compares it; nothing if that is not known."""
+    reviewed, path = finding.reviewed, _read_performed(run, finding, trace)
+    if reviewed is None or path is None:
+        return ()
+    try:
+        checks = path.compare(WantedCase(SHOWS, finding.id))
+    except CannotReproduce:
+        return ()
+    places, calls = run.places, own_calls(path.question)
+    reply = places.reply(str(calls[-1]["operation"]))
+    found = []
+    for one in checks:
+        if reviewed.differs and one.place not in reviewed.differs:
+            continue
+        value, whole = path.last.observation, places.observation
+        if one.is_reply:
+            value, whole = path.last.reply, reply
+        place = place_at(value, whole, ".".join(one.path))
+        observed = show(one.observed, place)
+        if is_fault(one.observed):
+            observed = _show_fault(own_object(one.observed))
+        found.append(EndDifference(one.place, show(one.expected, place), observed))
+    return tuple(found)
+
+
+def _show_fault(fault: Mapping[str, Json]) -> str:
+    """A fault as a log has it."""
+    texts = (str(fault[name]) for name in ("fault", "message") if fault.get(name))
+    return ": ".join(texts).replace("\n", " ")
+
+
+def _read_performed(
+    run: ReportedRun, finding: Finding, trace: VectorTrace | None
+) -> PerformedPath | None:
+    """The path of a finding as the run has performed it; None if it did not, or not to its end, or
+    if its suite or its models are gone."""
+    suite = run.in_use
+    if suite is None or run.other_models or trace is None or trace.id != finding.path:
+        return None
+    answer, question = run.answer(trace.id), trace.question
+    if answer is None or question is None or len(trace.raw) != len(question.operations) + 1:
+        return None
+    asked = own_object(question.json())
+    start: dict[str, Json] = {"operation": "", "args": {}}
+    raw = [
+        ObservedStep(str(call["operation"]), call["args"], reply, state)
+        for call, (reply, state) in zip([start, *own_calls(asked)], trace.raw, strict=True)
+    ]
+    last = trace.steps[-1]
+
+    def read_siblings() -> Siblings:
+        entries = {name: model.load(module) for name, module in run.about.entries.items()}
+        opaque = OpaqueTypes.of(suite.manifest.read_types())
+        return Siblings(model.load(suite.manifest.models.charter), entries, opaque=opaque)
+
+    return PerformedPath(
+        asked,
+        answer,
+        [one.deviation.as_judged() for one in trace.deviations if one.deviation],
+        RelabelledStep(last.reply, last.state, is_fault(last.reply)),
+        raw,
+        read_siblings,
+    )
 
 
 _CLASSES = ("suspected_defect", "known_defect", "charter_gap", "by_design", "harmless")

@@ -17,6 +17,7 @@ from charter.formats.run_description import RunDescription
 from charter.formats.vector import Question, Why, read_question, read_why
 from conform.console.errors import BadSuite
 from conform.judging import model
+from conform.judging.automaton import AnswerJson
 from conform.judging.model import sections_of
 from conform.judging.places import ValuePlaces
 from conform.reports.sections import Sections, read_sections
@@ -150,6 +151,12 @@ class ReportedRun:
             str(row["id"]): str(orjson.loads(str(row["why"]))["title"])
             for row in self._suite_rows(["id", "why"], ids)
         }
+
+    def answer(self, vector: str) -> AnswerJson | None:
+        """The answer of a vector; None without the suite."""
+        rows = self._suite_rows(["id", "answer"], {vector})
+        found: AnswerJson | None = orjson.loads(str(rows[0]["answer"])) if rows else None
+        return found
 
     def labels(self, ids: Collection[str]) -> dict[str, tuple[str, bool]]:
         """For some vectors: whether they can happen in a system, and whether they start from a

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -14,6 +15,8 @@ from conform.console.errors import BadRun
 FORMAT = 6
 _COLUMNS = 4
 SILENT = "silent"
+_ALIAS = re.compile(r"^Also called `([^`]+)`\.\Z", re.M)
+"""How the comment of an operation ends that has an alias."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +37,12 @@ class Rule:
     @property
     def operation(self) -> str:
         return self.name.partition("/")[0]
+
+    @property
+    def alias(self) -> str:
+        """Of an operation: what those who implement it call it; "" if the charter does not say."""
+        found = _ALIAS.search(self.doc)
+        return found[1] if found else ""
 
     @property
     def place(self) -> str:
@@ -96,6 +105,11 @@ class Sections:
         """The entry `name` of an overlay."""
         found = (e for e in self.entries if e.overlay == overlay and e.rule.name == name)
         return next(found, None)
+
+    def name_operation(self, operation: str) -> str:
+        """What those who implement an operation call it, or else its name."""
+        aliases = (one.alias for one in self.operations if one.name == operation)
+        return next(aliases, "") or operation
 
     def level(self, observes: set[str]) -> str:
         """The widest level whose fields are all in `observes`; "" if none."""

@@ -59,8 +59,9 @@ def lanes_of(trace: VectorTrace, place: ValuePlace) -> Lanes | None:
 
 
 def _description(trace: VectorTrace, found: Lanes) -> str:
-    wrong = [step.number for step in trace.deviations]
-    where = f"step {join_words([str(n) for n in wrong])} is not allowed" if wrong else "all allowed"
+    wrong = [str(step.number) for step in trace.deviations]
+    which = f"step {wrong[0]} is" if len(wrong) == 1 else f"steps {join_words(wrong)} are"
+    where = f"{which} not allowed" if wrong else "all allowed"
     return (
         f"Lanes {join_words(found.names)};"
         f" {len(trace.steps) - 1} steps from top to bottom; {where}."

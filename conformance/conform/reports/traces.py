@@ -13,6 +13,7 @@ from charter.formats.opaque import OpaqueTypes
 from charter.formats.reading import mapping, own_number, texts
 from charter.formats.resolve import History, Unresolved, resolve
 from charter.formats.vector import Question, Why
+from charter.formats.verdict import Deviation, Severity
 from conform.judging.places import NOT_KNOWN, ValuePlaces
 from conform.judging.read_result import operation_at
 from conform.judging.written_values import call_text, show
@@ -39,6 +40,20 @@ class DeviationRow:
     cause: str
     paths: tuple[str, ...]
     values: tuple[str, ...] = ()
+
+    def as_judged(self) -> Deviation:
+        """The deviation as it was judged."""
+        return Deviation(
+            self.step,
+            self.operation,
+            dict(self.args),
+            self.branch,
+            Severity(self.severity),
+            self.before,
+            [dict(one) for one in self.expected],
+            dict(self.observed),
+            tuple(self.entry.split()),
+        )
 
     def outcomes(self, places: ValuePlaces) -> tuple[ExpectedOutcome, ...]:
         """Every expectation, with the fields in which the observation differs from it."""
@@ -123,9 +138,11 @@ class ReportedStep:
     @property
     def short_call(self) -> str:
         """The operation with its references replaced by values."""
-        if not self.operation:
-            return self._start
-        return call_text(self.operation, self.resolved, self.places)
+        return self.call_as(self.operation)
+
+    def call_as(self, name: str) -> str:
+        """As `short_call`, with what its implementers call the operation."""
+        return call_text(name, self.resolved, self.places) if self.operation else self._start
 
     @property
     def _start(self) -> str:
@@ -139,7 +156,8 @@ class ReportedStep:
 
 @dataclass(frozen=True, slots=True)
 class VectorTrace:
-    """A vector on one target. `question` is None if the suite is no longer cached."""
+    """A vector on one target. `question` is None if the suite is no longer cached; `raw` are the
+    replies and observations as they were received."""
 
     id: str
     kind: str
@@ -149,6 +167,7 @@ class VectorTrace:
     question: Question | None
     why: Why | None
     steps: tuple[ReportedStep, ...]
+    raw: tuple[tuple[Json, Json], ...] = ()
 
     @property
     def deviations(self) -> tuple[ReportedStep, ...]:
@@ -290,6 +309,7 @@ def _trace(
         question=question,
         why=why,
         steps=tuple(_steps(known, question, texts(verdict["branches"]), places)),
+        raw=known.raw,
     )
 
 

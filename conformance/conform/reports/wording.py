@@ -197,6 +197,11 @@ def scope(run: ReportedRun) -> str:
     return f"{against}; observed: {f'level “{level}” ({seen})' if level else seen}"
 
 
+def name_target(run: ReportedRun) -> str:
+    """What was judged, in words of those who know it: the title of the target with the release."""
+    return f"{run.about.title or run.about.target} {run.version}".strip()
+
+
 def implementation(run: ReportedRun) -> str:
     """What the adapter reported at run time about the implementation."""
     found = run.about.implementation

@@ -4,6 +4,7 @@ cause."""
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -227,3 +228,22 @@ def test_report_begins_with_what_is_written(conform, leaving, tmp_path):
     assert "each time that <code>expire</code> comes.</p>" in text
     assert title < path < judged and text.index("Keeper.expire") < judged
     assert text.index("should be") < judged and "nobody leads" in text
+
+
+EPOCH = {"ref": [1, "registration", "n1", "epoch"]}
+WRITE = ("write", {"node": "n1", "epoch": EPOCH, "version": {"ref": [2, "version"]}})
+LAST = "After the last step: reply should be rejected(NOT_LEADER) , and is written(2)"
+
+
+def test_page_of_a_finding_says_what_differs_after_the_last_step(conform, leaving, tmp_path):
+    suite, run = tmp_path / "longer", tmp_path / "run"
+    write_toy_vectors(suite, [vector(REGISTER, ELECT, EXPIRE, WRITE, why=Why(title="stays"))])
+    given = ("--target", leaving[0], "--suite", suite, "--engine", "inline", "--out", run)
+    conform("run", *given)
+    conform("report", run, "--out", tmp_path / "site")
+    (page,) = (tmp_path / "site").glob("runs/*/findings/leader_stays.html")
+    text = " ".join(re.sub("<[^>]*>", " ", page.read_text()).split())
+    assert "Without step 2 it does not happen" in text
+    assert LAST in text and "leader should be" not in text
+    first = text[: text.index("How to get there")]
+    assert "Fake" in first and "fake-keeps_leader" not in first and "charter" not in first.lower()

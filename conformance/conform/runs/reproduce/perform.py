@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import cast
 
 import orjson
 
@@ -13,17 +12,16 @@ from charter.formats.canonical import Json
 from charter.formats.opaque import OpaqueTypes
 from charter.formats.reading import own_calls, own_list, own_number, own_object
 from charter.formats.resolve import History, Unresolved, is_reference, leave_out_calls, look_up
-from charter.formats.verdict import Deviation, Verdict
 from conform.adapters.base import AdapterStart
 from conform.console.terminal import plural
 from conform.judging.answer import CannotAnswer
 from conform.judging.automaton import AnswerJson
-from conform.judging.differ import Allowed, RelabelledStep, image_paths, nearest, paths, value_at
+from conform.judging.differ import RelabelledStep
 from conform.judging.model import load
+from conform.judging.verdict import VectorItem
 from conform.judging.written_values import call_text
 from conform.runs.asked_vectors import answer_question
-from conform.runs.engines.one_vector import Replayed, Shown, list_raw, replay
-from conform.runs.findings.findings import finding_id
+from conform.runs.engines.one_vector import Shown, list_raw, replay
 from conform.runs.reproduce.case import (
     LEFT_OUT,
     SHOWS,
@@ -34,9 +32,8 @@ from conform.runs.reproduce.case import (
     Question,
     ReproducedCase,
 )
+from conform.runs.reproduce.last_step import PerformedPath, WantedCase
 from conform.runs.reproduce.paths import FindingPath
-from conform.runs.reproduce.right_step import allow_after_right_step
-from conform.storage.tables import cause_of, list_expected
 from conform.suites.cache import Suite
 
 
@@ -61,7 +58,7 @@ class CaseRunner:
             raise CannotReproduce(
                 f"the path of {name} begins in a given state, which nobody may reach"
             )
-        shows = self._perform(question, _WantedCase(SHOWS, name))
+        shows = self._perform(question, WantedCase(SHOWS, name))
         if path.differs:
             kept = tuple(one for one in shows.checks if one.place in path.differs)
             shows = replace(shows, checks=kept)
@@ -84,8 +81,8 @@ class CaseRunner:
         question, causes = path.question, path.causes
         rest = without(question, causes) or question
         try:
-            shows = self._perform(question, _WantedCase(SHOWS, name, checks))
-            left_out = self._perform(rest, _WantedCase(LEFT_OUT, name, checks))
+            shows = self._perform(question, WantedCase(SHOWS, name, checks))
+            left_out = self._perform(rest, WantedCase(LEFT_OUT, name, checks))
         except CannotAnswer as error:
             raise CannotReproduce(
                 f"{self._implementation} has not all that the path of {name} needs ({error}); name"
@@ -129,11 +126,11 @@ class CaseRunner:
     def _try(self, question: Question, name: str, shows: ReproducedCase) -> ReproducedCase | None:
         """The case of a shorter question; None if it has no answer."""
         try:
-            return self._perform(question, _WantedCase(LEFT_OUT, name, shows.checks))
+            return self._perform(question, WantedCase(LEFT_OUT, name, shows.checks))
         except CannotAnswer:
             return None
 
-    def _perform(self, question: Question, case: _WantedCase) -> ReproducedCase:
+    def _perform(self, question: Question, case: WantedCase) -> ReproducedCase:
         """Perform a question. Raises `CannotAnswer`."""
         manifest = self.suite.manifest
         opaque = OpaqueTypes.of(manifest.read_types())
@@ -146,63 +143,23 @@ class CaseRunner:
                 f"{self._implementation} performs {len(replayed.steps) - 1} of"
                 f" {plural(len(calls), 'operation')} alone ({why}); another path is needed"
             )
-        last = replayed.steps[-1]
-        seen = RelabelledStep(last.reply, last.observation, is_fault(last.reply))
-        sorts = own_object(question["sorts"])
-        answer: AnswerJson = orjson.loads(item.answer)
-        allowed = _allow_last(answer, replayed, case.finding, question)
-        checks = compare_last(allowed or [Allowed("", last.reply, last.observation)], seen, case)
-        if case.name == SHOWS and not case.compared:
-            checks = _compare_image(verdict, len(calls), case.finding) or checks
-        entries = frozenset(list_findings(verdict.deviations, sorts))
-        steps = _keep_values(_steps(question, replayed.steps, checks))
-        return ReproducedCase(case.name, steps, checks, entries)
-
-
-@dataclass(frozen=True, slots=True)
-class _WantedCase:
-    """A way through to perform: its name, the finding, and the places that are compared (none: all
-    that differ)."""
-
-    name: str
-    finding: str
-    compared: Sequence[CaseCheck] = ()
-
-
-def _allow_last(
-    answer: AnswerJson, replayed: Replayed, finding: str, question: Question
-) -> list[Allowed]:
-    """What is right after the last operation of a question, empty if it is what was observed.
-
-    - The last step shows the finding: what the charter allows in the state that was observed before
-      it, since others of its differences are no part of the finding.
-    - Other findings alone are before it: what was observed.
-    - An earlier one shows it, after others: what the charter allows if that step had been right.
-    """
-    verdict, sorts = replayed.assessment.verdict, own_object(question["sorts"])
-    last = len(answer["steps"]) - 1
-    showing = [one for one in verdict.deviations if finding in list_findings([one], sorts)]
-    for one in showing:
-        if one.step == last:
-            return list_expected(one)
-    if not showing and verdict.deviations and all(one.entries for one in verdict.deviations):
-        return []
-    others_before = showing and any(one.step < showing[0].step for one in verdict.deviations)
-    if others_before and replayed.siblings:
-        raw = list_raw(question, replayed.line)
-        return allow_after_right_step(replayed.siblings, question, raw, showing[0].step)
-    return _allow_from_start(answer)
-
-
-def _allow_from_start(answer: AnswerJson) -> list[Allowed]:
-    return [
-        Allowed(
-            node["branch"],
-            answer["replies"][node["reply"]] if node["reply"] >= 0 else None,
-            answer["observations"][node["observation"]],
+        last, answer = replayed.steps[-1], _read_answer(item)
+        path = PerformedPath(
+            question,
+            answer,
+            verdict.deviations,
+            RelabelledStep(last.reply, last.observation, is_fault(last.reply)),
+            list_raw(question, replayed.line),
+            lambda: replayed.siblings,
         )
-        for node in answer["steps"][-1]
-    ]
+        checks = path.compare(case)
+        steps = _keep_values(_steps(question, replayed.steps, checks))
+        return ReproducedCase(case.name, steps, checks, path.list_findings())
+
+
+def _read_answer(item: VectorItem) -> AnswerJson:
+    answer: AnswerJson = orjson.loads(item.answer)
+    return answer
 
 
 def without(question: Question, gone: Sequence[int]) -> Question | None:
@@ -213,92 +170,6 @@ def without(question: Question, gone: Sequence[int]) -> Question | None:
             return None
         question = {**question, "operations": kept}
     return question
-
-
-def list_findings(deviations: Iterable[Deviation], sorts: Mapping[str, Json]) -> Iterator[str]:
-    """The ids of the findings that deviations show."""
-    held = cast("Mapping[str, Mapping[str, int]]", sorts)
-    for deviation in deviations:
-        yield from deviation.entries
-        yield finding_id(" ".join(deviation.entries), cause_of(deviation, held))
-
-
-def compare_last(
-    allowed: Sequence[Allowed], seen: RelabelledStep, case: _WantedCase
-) -> tuple[CaseCheck, ...]:
-    """What was expected and observed in the last step, in the places of a case, or else where they
-    differ. Labels of opaque values are left out."""
-    best = nearest(allowed, seen)
-    assert best is not None
-    wanted: dict[str, Json] = {"reply": best.reply, "state": best.observation}
-    found: dict[str, Json] = {"reply": seen.reply, "state": seen.observation}
-    compared = case.compared
-    images = [one for one in compared if one.in_image]
-    if images:
-        kept = (
-            value_at(seen.observation, ".".join(one.path)) if one.path else None for one in images
-        )
-        return tuple(
-            replace(one, expected=value, observed=value)
-            for one, value in zip(images, kept, strict=True)
-        )
-    if compared:
-        places = [".".join(("reply" if one.is_reply else "state", *one.path)) for one in compared]
-        places = [place.rstrip(".") for place in places]
-        places = [place for place in places if _has_place(wanted, place)]
-    elif seen.fault or _case(best.reply) != _case(seen.reply):
-        places = ["reply"]
-    else:
-        # A reply that differs in a detail alone follows from the state.
-        places = [*paths(wanted["state"], found["state"], "state")]
-        places = places or [*paths(wanted["reply"], found["reply"], "reply")]
-    checks = [_check(place, value_at(wanted, place), value_at(found, place)) for place in places]
-    return tuple(one for one in checks if one.is_reply or not _has_label(one))
-
-
-def _compare_image(verdict: Verdict, last: int, finding: str) -> tuple[CaseCheck, ...]:
-    """What the image after the last operation shows otherwise than the state, if that is the
-    finding; or that it cannot be made."""
-    for deviation in verdict.deviations:
-        seen = own_object(deviation.observed)
-        if deviation.step != last or finding not in deviation.entries or "image" not in seen:
-            continue
-        if is_fault(seen["image"]):
-            return (CaseCheck((), None, seen["image"], in_image=True),)
-        found = image_paths(seen["observation"], seen["image"])
-        return tuple(
-            CaseCheck(
-                tuple(place.split(".")[1:]),
-                value_at({"image": seen["observation"]}, place),
-                value_at(seen, place),
-                in_image=True,
-            )
-            for place in found
-        )
-    return ()
-
-
-def _has_place(value: Json, path: str) -> bool:
-    """Whether a value has a place: a variant of the charter may lack a variable."""
-    for part in path.split("."):
-        if not isinstance(value, dict) or part not in value:
-            return False
-        value = value[part]
-    return True
-
-
-def _check(place: str, expected: Json, observed: Json) -> CaseCheck:
-    head, *path = place.split(".")
-    return CaseCheck(tuple(path), expected, observed, is_reply=head == "reply")
-
-
-def _case(reply: Json) -> Json:
-    return reply.get("case") if isinstance(reply, dict) else reply
-
-
-def _has_label(check: CaseCheck) -> bool:
-    text = orjson.dumps([check.expected, check.observed]).decode()
-    return '"#' in text or '"~' in text
 
 
 def _steps(
