@@ -11,6 +11,7 @@ from itertools import pairwise
 from charter.formats.canonical import Json
 from charter.formats.findings.steps import ReviewedStep
 from charter.formats.releases import numbers
+from conform.judging.siblings import split_entries
 from conform.reports.releases import Compared, DifferenceGroup
 from conform.reports.runs import ReportedRun
 from conform.reports.target_matrix import CellKind, FindingCell, TargetMatrix
@@ -54,7 +55,7 @@ def list_steps(
     targets: TargetMatrix, compared: Sequence[Compared], notes: Sequence[ReviewedStep]
 ) -> tuple[ReleaseStep, ...]:
     """The differences between the runs of a table that follow each other, in their order."""
-    return tuple(_explain(step, notes) for step in _list(targets, compared))
+    return tuple(explain(step, notes) for step in _list(targets, compared))
 
 
 def list_stale(
@@ -72,10 +73,16 @@ def list_stale(
     )
 
 
-def _explain(step: ReleaseStep, notes: Sequence[ReviewedStep]) -> ReleaseStep:
+def explain(step: ReleaseStep, notes: Sequence[ReviewedStep]) -> ReleaseStep:
     """A difference with its cause. If the table skips releases, that is what is known of the steps
-    in between."""
-    between = [one for one in notes if one.finding == step.finding and _is_part(one, step)]
+    in between. A set of entries comes or goes with its members."""
+    part = [one for one in notes if _is_part(one, step)]
+    between = [one for one in part if one.finding == step.finding]
+    if not between and step.direction != CHANGED_DIRECTION:
+        members = split_entries(step.finding)
+        between = [
+            one for one in part if one.finding in members and one.direction == step.direction
+        ]
     if not between:
         return step
     between.sort(key=lambda one: numbers(one.before))

@@ -4,8 +4,12 @@ differences between releases that follow each other, with what people wrote abou
 import json
 import re
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
+
+from charter.formats.findings.steps import ReviewedStep
+from conform.reports.release_steps import ReleaseStep, explain
 
 NOTES = """
 [[step]]
@@ -98,6 +102,23 @@ def test_a_difference_has_the_causes_in_between_when_releases_are_skipped(found,
         again = json.loads(conform("compare", "all", "--json")[1])
         (step,) = [one for one in again["steps"] if one["to"] == "1.1" and one["finding"] == name]
         assert step["cause"] == cause, known
+
+
+def test_a_set_of_entries_has_the_cause_of_a_member_when_it_comes_with_it():
+    runs = [SimpleNamespace(about=SimpleNamespace(release=one)) for one in ("1.0", "1.1")]
+    notes = [ReviewedStep("1.0", "1.1", "b", "broken", "b came"),
+             ReviewedStep("1.0", "1.1", "a", "mended", "a went")]  # fmt: skip
+    causes = {
+        (name, direction): explain(
+            ReleaseStep(*runs, name, "", direction, "", runs[1]), notes
+        ).cause
+        for name in ("a+b", "a+c")
+        for direction in ("broken", "mended")
+    }
+    assert causes == {
+        ("a+b", "broken"): "b came", ("a+b", "mended"): "a went",
+        ("a+c", "broken"): "not known", ("a+c", "mended"): "a went",
+    }  # fmt: skip
 
 
 def test_a_note_is_stale_when_the_releases_do_not_differ_so(found, note, conform, judged):
