@@ -153,7 +153,8 @@ def _allow_last(path: PerformedPath, finding: str) -> list[Allowed]:
     - The last step shows the finding: what the charter allows in the state that was observed before
       it, since others of its differences are no part of the finding.
     - Other findings alone are before it: what was observed.
-    - An earlier one shows it, after others: what the charter allows if that step had been right.
+    - An earlier one shows it: what the charter allows if that step had been right. What the target
+      chose before, as it may, stays.
     """
     deviations, sorts = path.deviations, own_object(path.question["sorts"])
     last = len(path.answer["steps"]) - 1
@@ -163,7 +164,7 @@ def _allow_last(path: PerformedPath, finding: str) -> list[Allowed]:
             return list_expected(one)
     if not showing and deviations and all(one.entries for one in deviations):
         return []
-    if showing and any(one.step < showing[0].step for one in deviations):
+    if showing:
         siblings = path.siblings()
         if siblings:
             return allow_after_right_step(siblings, path.question, path.raw, showing[0].step)

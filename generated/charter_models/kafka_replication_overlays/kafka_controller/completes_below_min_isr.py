@@ -3,10 +3,10 @@
 # ruff: noqa: C420, PLR0913, PLR0915, PLR0917, RUF100
 """The entry completes_below_min_isr of the overlay kafka_controller.
 
-by_design, releases from 4.3.0 on (JIRA KAFKA-19975, JIRA KAFKA-15665, PULL 21114, PULL
-14604), because: KAFKA-19975: a replica of the target that is neither added nor in sync need
-not be waited for, as the ISR does not become smaller. The minimum has no part in it (closed
-patch of KAFKA-15665).
+by_design, releases from 4.3.0 on (JIRA KAFKA-19975, JIRA KAFKA-15665, PULL 21114, PULL 14604,
+KIP 966), because: KAFKA-19975: a replica of the target that is neither added nor in sync need
+not be waited for, as the ISR does not become smaller. KIP-966 asks for min.insync.replicas;
+the patch that did, PR 14604, was closed.
 
 What differs from the plain model.
 """

@@ -54,7 +54,7 @@ OPERATIONS: tuple[str, ...] = (
 
 
 def cleared_after(last_: Partition | None, now: Partition | None) -> Partition | None:
-    """overlay.charter:579  JIRA KAFKA-19383"""
+    """overlay.charter:581  JIRA KAFKA-19383"""
     if last_ is None:
         return now
     if now is None:
@@ -104,7 +104,7 @@ class Changed(Controller):
     ) -> list[Outcome[Controller, Map[Topic, Partition | None]]]:
         """controller/set_min_isr_image_of_partition"""
 
-        # set_min_isr_image_of_partition/shown  overlay.charter:589
+        # set_min_isr_image_of_partition/shown  overlay.charter:591
         return [Outcome(
             "set_min_isr_image_of_partition/shown",
             Map({t: cleared_after(last_image[t], self.partition[t]) for t in self.world.topics})

@@ -3,7 +3,7 @@
 # ruff: noqa: C420, PLR0913, PLR0915, PLR0917, RUF100
 """The entry elr_keeps_strangers of the overlay kafka_controller.
 
-suspected_defect, releases from 4.0.0 on (S1 Eligible Leader Replicas (ELR), CODE
+suspected_defect, releases from 4.0.0 on (KIP 966, S1 Eligible Leader Replicas (ELR), CODE
 PartitionChangeBuilder), because: A broker that holds no replica is listed as eligible leader:
 a reassignment from {b1, b2} to {b1} leaves ELR {b2}.
 
@@ -37,7 +37,7 @@ def eligible_after(
 ) -> frozenset[Broker]:
     """Also called `maybePopulateTargetElr`.
 
-    overlay.charter:350
+    overlay.charter:351
     """
     if not config.elr or len(isr) >= min(config.min_insync_replicas, len(p.replicas)):
         return frozenset()
@@ -65,6 +65,6 @@ def candidates(
 ) -> frozenset[Broker]:
     """Nevertheless only replicas are elected. Also called `isValidNewLeader`.
 
-    overlay.charter:356
+    overlay.charter:357
     """
     return replaced_candidates(p, replicas, isr, suspect, able, config) & frozenset(replicas)

@@ -3,9 +3,9 @@
 # ruff: noqa: C420, PLR0913, PLR0915, PLR0917, RUF100
 """The entry elr_survives_while_off of the overlay kafka_controller.
 
-suspected_defect, releases from 4.0.0 on (DOC Eligible Leader Replicas), because: ISR {b1},
-ELR {b2}; ELR off; min.insync.replicas 2 to 1, so that b1 commits alone; b1 fails: b2 is still
-listed, and elected, ELR on or off.
+suspected_defect, releases from 4.0.0 on (KIP 966, DOC Eligible Leader Replicas), because: ISR
+{b1}, ELR {b2}; ELR off; min.insync.replicas 2 to 1, so that b1 commits alone; b1 fails: b2 is
+still listed, and elected, ELR on or off.
 
 What differs from the plain model.
 """
@@ -75,7 +75,7 @@ def complete(
     suspect: frozenset[Broker],
     config: Config,
 ) -> frozenset[Broker]:
-    """overlay.charter:400"""
+    """overlay.charter:402"""
     if config.elr or len(isr) > 0:
         return replaced_complete(p, replicas, isr, suspect, config)
     return p.elr - suspect
@@ -183,7 +183,7 @@ class Changed(Controller):
         ):
             allowed += self._register_clean(broker, epoch, registered_now)
 
-        # register/unclean  overlay.charter:408
+        # register/unclean  overlay.charter:410
         if (
             (known is None or (known.fenced and restarted))  # fenced
             and (known is None or previous_epoch != known.epoch)  # other_session
@@ -203,7 +203,7 @@ class Changed(Controller):
         epoch: BrokerEpoch,
         registered_now: Map[Broker, Registration | None],
     ) -> list[Outcome[Controller, Reply]]:
-        """register/unclean  overlay.charter:408"""
+        """register/unclean  overlay.charter:410"""
         allowed: list[Outcome[Controller, Reply]] = []
         for doubted in each({
             t: one_of(

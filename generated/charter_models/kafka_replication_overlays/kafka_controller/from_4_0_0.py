@@ -115,7 +115,7 @@ def eligible_after(
 ) -> frozenset[Broker]:
     """Also called `maybePopulateTargetElr`.
 
-    overlay.charter:350
+    overlay.charter:351
     """
     if not config.elr or len(isr) >= min(config.min_insync_replicas, len(p.replicas)):
         return frozenset()
@@ -149,7 +149,7 @@ def complete(
     suspect: frozenset[Broker],
     config: Config,
 ) -> frozenset[Broker]:
-    """overlay.charter:400"""
+    """overlay.charter:402"""
     if config.elr or len(isr) > 0:
         return replaced_complete(p, replicas, isr, suspect, config)
     return p.elr - suspect
@@ -176,7 +176,7 @@ def candidates(
 ) -> frozenset[Broker]:
     """Nevertheless only replicas are elected. Also called `isValidNewLeader`.
 
-    overlay.charter:356
+    overlay.charter:357
     """
     return replaced_candidates(p, replicas, isr, suspect, able, config) & frozenset(replicas)
 
@@ -308,7 +308,7 @@ def without_epoch(
     isr: frozenset[Broker],
     isr_epochs: Map[Broker, BrokerEpoch | None],
 ) -> frozenset[Broker]:
-    """overlay.charter:751  KIP 903"""
+    """overlay.charter:753  KIP 903"""
     return frozenset()
 
 
@@ -342,7 +342,7 @@ def replaced_touched(p: Partition, gone: Broker, suspect: frozenset[Broker]) -> 
 def touched(p: Partition, gone: Broker, suspect: frozenset[Broker]) -> bool:
     """Also called `partitionsWithBrokerInIsr`.
 
-    overlay.charter:561
+    overlay.charter:563
     """
     return (
         replaced_touched(p, gone, suspect)
@@ -414,7 +414,7 @@ def replaced_with_reassignment_2(
 ) -> Partition:
     """Also called `PartitionReassignmentReplicas`.
 
-    overlay.charter:498
+    overlay.charter:500
     """
     return replace(
         replaced_with_reassignment(p, target, leaving),
@@ -431,7 +431,7 @@ def with_reassignment(
 ) -> Partition:
     """Also called `PartitionReassignmentReplicas`.
 
-    overlay.charter:512
+    overlay.charter:514
     """
     return replace(
         replaced_with_reassignment_2(p, target, leaving),
@@ -445,7 +445,7 @@ def with_reassignment(
 
 
 def leaving_replicas(p: Partition, target: tuple[Broker, ...]) -> frozenset[Broker]:
-    """overlay.charter:496"""
+    """overlay.charter:498"""
     return frozenset(p.replicas) - frozenset(target)
 
 
@@ -598,7 +598,7 @@ def preferred_after(p: Partition, able: frozenset[Broker], config: Config) -> fr
 
 
 def cleared_after(last_: Partition | None, now: Partition | None) -> Partition | None:
-    """overlay.charter:579  JIRA KAFKA-19383"""
+    """overlay.charter:581  JIRA KAFKA-19383"""
     if last_ is None:
         return now
     if now is None:
@@ -711,7 +711,7 @@ class Changed(Controller):
         ):
             allowed += self._register_clean(broker, epoch, registered_now)
 
-        # register/unclean  overlay.charter:408
+        # register/unclean  overlay.charter:410
         if (
             (known is None or (known.fenced and restarted))  # fenced
             and (known is None or previous_epoch != known.epoch)  # other_session
@@ -720,7 +720,7 @@ class Changed(Controller):
         if allowed:
             return allowed
 
-        # register/again  overlay.charter:535
+        # register/again  overlay.charter:537
         after = replace(
             self,
             below_shutdown_offset=below_after_registering(broker, self.below_shutdown_offset),
@@ -734,7 +734,7 @@ class Changed(Controller):
         epoch: BrokerEpoch,
         registered_now: Map[Broker, Registration | None],
     ) -> list[Outcome[Controller, Reply]]:
-        """register/unclean  overlay.charter:408"""
+        """register/unclean  overlay.charter:410"""
         allowed: list[Outcome[Controller, Reply]] = []
         for doubted in each({
             t: one_of(
@@ -1153,15 +1153,15 @@ class Changed(Controller):
         return self._cancel_reassignment_reverted(topic, p, able, original, isr)
 
     def set_min_isr(self, minimum: int) -> list[Outcome[Controller, Reply]]:
-        # set_min_isr/same  overlay.charter:453
+        # set_min_isr/same  overlay.charter:455
         if minimum == self.config.min_insync_replicas:  # unchanged
             return self._set_min_isr_same()
 
-        # set_min_isr/changed  overlay.charter:443
+        # set_min_isr/changed  overlay.charter:445
         return self._set_min_isr_changed(minimum)
 
     def _set_min_isr_same(self) -> list[Outcome[Controller, Reply]]:
-        """set_min_isr/same  overlay.charter:453"""
+        """set_min_isr/same  overlay.charter:455"""
         allowed: list[Outcome[Controller, Reply]] = []
         for noted in each({
             topic: (False, True)
@@ -1192,7 +1192,7 @@ class Changed(Controller):
         return allowed
 
     def _set_min_isr_changed(self, minimum: int) -> list[Outcome[Controller, Reply]]:
-        """set_min_isr/changed  overlay.charter:443"""
+        """set_min_isr/changed  overlay.charter:445"""
         allowed: list[Outcome[Controller, Reply]] = []
         for noted in each({
             topic: (False, True)
@@ -1243,7 +1243,7 @@ class Changed(Controller):
     ) -> list[Outcome[Controller, Map[Topic, Partition | None]]]:
         """controller/set_min_isr_image_of_partition"""
 
-        # set_min_isr_image_of_partition/shown  overlay.charter:589
+        # set_min_isr_image_of_partition/shown  overlay.charter:591
         return [Outcome(
             "set_min_isr_image_of_partition/shown",
             Map({t: cleared_after(last_image[t], self.partition[t]) for t in self.world.topics})

@@ -3,9 +3,9 @@
 # ruff: noqa: C420, PLR0913, PLR0915, PLR0917, RUF100
 """The entry cancels_below_min_isr of the overlay kafka_controller in the variant pre_kip_966.
 
-by_design, all releases (CODE PartitionReassignmentRevert, PULL 10753), because: The comment
-in the class: only a cancellation that leaves nobody in sync is a special case. MODEL §4.5
-alone asks for min.insync.replicas.
+by_design, all releases (CODE PartitionReassignmentRevert, PULL 10753, KIP 966), because: The
+comment in the class: only a cancellation that leaves nobody in sync is a special case.
+KIP-966 and MODEL §4.5 ask for min.insync.replicas; no release does.
 
 What differs from the plain model.
 """

@@ -110,7 +110,7 @@ def electable(
 ) -> frozenset[Broker]:
     """Also called `electAnyLeader`.
 
-    overlay.charter:710  JIRA KAFKA-12670
+    overlay.charter:712  JIRA KAFKA-12670
     """
     return replaced_electable(p, replicas, isr, suspect, able, config) & isr
 
@@ -194,7 +194,7 @@ def without_epoch(
     isr: frozenset[Broker],
     isr_epochs: Map[Broker, BrokerEpoch | None],
 ) -> frozenset[Broker]:
-    """overlay.charter:762  KIP 903"""
+    """overlay.charter:764  KIP 903"""
     return frozenset()
 
 
@@ -216,7 +216,7 @@ def leaders_after(
 ) -> frozenset[Broker]:
     """Once its partition changes for another reason, an active broker leads.
 
-    overlay.charter:619
+    overlay.charter:621
     """
     return replaced_leaders_after(
         replace(p, leader=None) if p.leader is not None and p.leader not in able else p,
@@ -249,7 +249,7 @@ def without_broker(
 ) -> Partition | None:
     """One starts, too, where the last member would have left and stays.
 
-    overlay.charter:734  JIRA KAFKA-15021
+    overlay.charter:736  JIRA KAFKA-15021
     """
     if slot is None:
         return None
@@ -286,7 +286,7 @@ def replaced_with_reassignment_2(
 ) -> Partition:
     """Also called `PartitionReassignmentReplicas`.
 
-    overlay.charter:498
+    overlay.charter:500
     """
     return replace(
         replaced_with_reassignment(p, target, leaving),
@@ -303,7 +303,7 @@ def with_reassignment(
 ) -> Partition:
     """Also called `PartitionReassignmentReplicas`.
 
-    overlay.charter:512
+    overlay.charter:514
     """
     return replace(
         replaced_with_reassignment_2(p, target, leaving),
@@ -317,7 +317,7 @@ def with_reassignment(
 
 
 def leaving_replicas(p: Partition, target: tuple[Broker, ...]) -> frozenset[Broker]:
-    """overlay.charter:496"""
+    """overlay.charter:498"""
     return frozenset(p.replicas) - frozenset(target)
 
 
@@ -326,7 +326,7 @@ def below_after_unfencing(
     broker: Broker,
     below_shutdown_offset: Map[Broker, frozenset[Broker] | None],
 ) -> Map[Broker, frozenset[Broker] | None]:
-    """overlay.charter:673"""
+    """overlay.charter:675"""
     return Map({
         b: s - {broker} if (s := below_shutdown_offset[b]) is not None else None
         for b in world.brokers
@@ -425,7 +425,7 @@ class Changed(Controller):
         if allowed:
             return allowed
 
-        # register/again  overlay.charter:610
+        # register/again  overlay.charter:612
         after = replace(
             self,
             below_shutdown_offset=below_after_registering(broker, self.below_shutdown_offset),
@@ -524,7 +524,7 @@ class Changed(Controller):
 
         others = active(self.world, self.registration) - {broker}
 
-        # heartbeat/shuts_down  overlay.charter:645
+        # heartbeat/shuts_down  overlay.charter:647
         if (
             not leads  # idle
             and (
@@ -544,7 +544,7 @@ class Changed(Controller):
         ):
             allowed += self._heartbeat_shuts_down(broker, caught_up, below, fenced_now)
 
-        # heartbeat/waits_unsure  overlay.charter:654
+        # heartbeat/waits_unsure  overlay.charter:656
         if (
             now.shutting_down  # stopping
             and (
@@ -571,7 +571,7 @@ class Changed(Controller):
         if allowed:
             return allowed
 
-        # heartbeat/waits  overlay.charter:660
+        # heartbeat/waits  overlay.charter:662
         after = replace(self, below_shutdown_offset=below, expired=self.expired - {broker})
         return [Outcome(
             "heartbeat/waits",
@@ -586,7 +586,7 @@ class Changed(Controller):
         below: Map[Broker, frozenset[Broker] | None],
         fenced_now: Map[Broker, Registration | None],
     ) -> list[Outcome[Controller, Reply]]:
-        """heartbeat/shuts_down  overlay.charter:645"""
+        """heartbeat/shuts_down  overlay.charter:647"""
         allowed: list[Outcome[Controller, Reply]] = []
         for leader in each_or_none(new_leaders(
             self.world, broker, frozenset(), self.partition, fenced_now, self.config

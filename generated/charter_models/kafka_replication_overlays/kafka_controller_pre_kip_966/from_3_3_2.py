@@ -151,7 +151,7 @@ class Changed2(Changed):
 
         others = active(self.world, self.registration) - {broker}
 
-        # heartbeat/shuts_down  overlay.charter:645
+        # heartbeat/shuts_down  overlay.charter:647
         if (
             not leads  # idle
             and (
@@ -171,7 +171,7 @@ class Changed2(Changed):
         ):
             allowed += self._heartbeat_shuts_down(broker, caught_up, below, fenced_now)
 
-        # heartbeat/waits_unsure  overlay.charter:654
+        # heartbeat/waits_unsure  overlay.charter:656
         if (
             now.shutting_down  # stopping
             and self.below_shutdown_offset[broker] is None  # unsure
@@ -195,7 +195,7 @@ class Changed2(Changed):
         if allowed:
             return allowed
 
-        # heartbeat/waits  overlay.charter:660
+        # heartbeat/waits  overlay.charter:662
         after = replace(self, below_shutdown_offset=below, expired=self.expired - {broker})
         return [Outcome(
             "heartbeat/waits",

@@ -52,7 +52,7 @@ def without_epoch(
     isr: frozenset[Broker],
     isr_epochs: Map[Broker, BrokerEpoch | None],
 ) -> frozenset[Broker]:
-    """overlay.charter:762  KIP 903"""
+    """overlay.charter:764  KIP 903"""
     return frozenset()
 
 

@@ -62,7 +62,7 @@ def with_reassignment(
 ) -> Partition:
     """Also called `PartitionReassignmentReplicas`.
 
-    overlay.charter:512
+    overlay.charter:514
     """
     return replace(
         replaced_with_reassignment(p, target, leaving),

@@ -5,13 +5,17 @@ import json
 import pytest
 from tests.support.toy import charter
 from tests.support.toy.machine import Machine
-from tests.support.toy.vectors import question
+from tests.support.toy.vectors import answer, question
 
 from charter.formats import canonical
+from charter.formats.labels import Labels
 from charter.formats.resolve import History, resolve
+from charter.formats.verdict import Deviation, Severity
+from conform.judging.differ import RelabelledStep
 from conform.judging.never_issued import NeverIssued
 from conform.judging.siblings import ObservedStep, Siblings
-from conform.runs.reproduce.case import CannotReproduce
+from conform.runs.reproduce.case import SHOWS, CannotReproduce
+from conform.runs.reproduce.last_step import PerformedPath, WantedCase
 from conform.runs.reproduce.right_step import allow_after_right_step
 
 OLD_EPOCH = {"ref": [1, "registration", "n1", "epoch"]}
@@ -35,11 +39,32 @@ def observe(*calls):
     seen = [ObservedStep("", {}, None, target.observe(state))]
     for operation, args in calls:
         given = resolve(args, history, NeverIssued(charter, operation))
-        (outcome,) = target.outcomes(state, operation, given)
+        *_, outcome = target.outcomes(state, operation, given)
         state, shown = outcome.state, target.observe(outcome.state)
         history = history.then(outcome.reply, shown)
         seen.append(ObservedStep(operation, args, outcome.reply, shown))
     return json.loads(canonical.text(wanted.json())), seen
+
+
+CHOSEN = (
+    ("register", {"node": "n1"}),
+    ("register", {"node": "n2"}),
+    ("elect", {}),
+    ("expire", {"node": "n2"}),
+    ("register", {"node": "n1"}),
+)  # fmt: skip
+
+
+def test_choice_that_the_target_made_before_the_finding_stays():
+    wanted, seen = observe(*CHOSEN)
+    sure = json.loads(canonical.text(answer(question(*CHOSEN)).json("")))
+    state = seen[3].observation
+    found = Deviation(4, "expire", {}, "", Severity.STATE, state, [], {}, ("keeps_leader",))
+    last = RelabelledStep(*Labels().step(seen[5].reply, seen[5].observation)[:2])
+    models = Siblings(charter, {"": Machine(*EDITS), **{one: Machine(one) for one in EDITS}})
+    path = PerformedPath(wanted, sure, [found], last, seen, lambda: models)
+    (check,) = path.compare(WantedCase(SHOWS, "keeps_leader"))
+    assert (check.place, check.expected, check.observed) == ("leader", None, "n2")
 
 
 def allow(wrong, *calls):
