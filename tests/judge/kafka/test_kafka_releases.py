@@ -1,7 +1,10 @@
 """Several releases of Kafka in one command, and what people wrote about the steps between them."""
 
 import json
+import os
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -45,3 +48,25 @@ def test_the_step_to_another_variant_is_compared_when_releases_are_judged(
     assert steps["4.0.1", "elr_cleared_by_last_image"]["key"] == "KAFKA-19383"
     assert all(one["cause"] != "not known" for one in found["steps"])
     assert found["stale_steps"] == []
+
+
+JOIN = """
+import sys
+from pathlib import Path
+from conform.adapters.targets import target
+from conform.runs.releases.run_releases import make_suites
+
+releases = ("3.9.2", "4.0.0")
+print(make_suites(target("kafka-controller"), releases, {}, Path(sys.argv[1])))
+"""
+
+
+def test_joined_suites_stay_the_same_when_a_command_goes_on(tmp_path: Path) -> None:
+    found = []
+    for seed in ("1", "2"):  # outcomes of a model have the order of a hash
+        environment = {**os.environ, "PYTHONHASHSEED": seed}
+        command = [sys.executable, "-c", JOIN, str(tmp_path)]
+        subprocess.run(command, check=True, env=environment)
+        found.append({p.parent.name: p.read_bytes() for p in tmp_path.rglob("manifest.json")})
+    assert found[0] == found[1]
+    assert sorted(found[0]) == ["own", "pre_kip_966"]

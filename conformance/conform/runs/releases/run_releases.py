@@ -80,7 +80,7 @@ def run_releases(
     with _alone(place):
         judged = JudgedReleases(chosen.id, chosen.title, releases)
         write_releases(place, judged)
-        suites = _make_suites(chosen, releases, named, place)
+        suites = make_suites(chosen, releases, named, place)
         for count, release in enumerate(releases, 1):
             one = replace(
                 options, release=release, suite=suites[chosen.variant(release)],
@@ -124,7 +124,7 @@ def _sort_named(
     return named
 
 
-def _make_suites(
+def make_suites(
     chosen: Target, releases: tuple[str, ...], named: Mapping[str, str], place: Path
 ) -> dict[str, str]:
     """The suite of each variant of the releases. It has the questions of the others, too: those of
