@@ -121,7 +121,7 @@ def test_the_first_test_of_a_skeleton_says_what_to_write_and_the_next_what_is_ne
     out = conform("test")[1]
     assert "the adapter does not perform 3 of 4 operations yet" in out
     assert "next: write `take` in adapters/queue-python/adapter.py, line " in out
-    assert "step 0: working.w1 is missing" in out
+    assert "put/put: expected waiting = <j1>, got <>" in out
 
 
 def test_readme_of_a_project_without_adapter_says_how_to_write_one(conform, tmp_path, monkeypatch):

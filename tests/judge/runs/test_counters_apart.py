@@ -229,7 +229,7 @@ def test_finding_is_shown_replayed_and_reported_with_labels_by_type(conform, pro
     run = project / "build" / name
     vector = finding["shrunk"]["vector"]
     code, out, _ = conform("replay", vector, "--run", run, "--suite", project / "suite")
-    assert code == 1 and "ticket: #0.5" in out and "ticket: #3" not in out
+    assert code == 1 and "reply given(#0.5)" in out and "given(#3)" not in out
     values = (
         'reply.ticket must be a new value, greater than all before ("#2"); it is a new value, not'
         ' greater than all before ("#0.5")'
