@@ -56,6 +56,10 @@ class Span:
         """The span from the start of this one to the end of `other` (same source)."""
         return Span(self.source, self.start, max(self.end, other.end))
 
+    def begin(self) -> Span:
+        """The place where this one begins. It has no text: no expression of a charter has it."""
+        return Span(self.source, self.start, self.start)
+
     def holds(self, other: Span) -> bool:
         """Whether `other` lies inside of this span (of the same source)."""
         is_inside = self.start <= other.start and other.end <= self.end

@@ -101,8 +101,9 @@ class _Maker:
         return self.check(self.inside(line, position), found, why)
 
     def starts_with(self, line: n.Expr, start: n.Expr) -> n.Expr:
-        parts = (line, self.size(start))
-        return self.test("eq", n.Primitive("take", parts, type=line.type, span=start.span), start)
+        # `start` may be a sequence that is watched by its span, and this part is another one.
+        parts, span = (line, self.size(start)), self.expr.span
+        return self.test("eq", n.Primitive("take", parts, type=line.type, span=span), start)
 
     def append(self, line: n.Expr, item: n.Expr) -> n.Expr:
         one = n.SeqNew((item,), type=self.expr.type, span=self.expr.span)

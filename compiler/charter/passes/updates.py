@@ -2,7 +2,8 @@
 
 Changes: `r with { f: x }` to `R { f: x, g: r.g, ... }`, and `m with [k: x]` to `[i in K: if i == k
 then x else m[i]]`, which is undefined if `k` is not a key of the map. Keeps: values, where they are
-defined, and what is evaluated. Leaves none of: RecordWith, MapWith.
+defined, and what is evaluated; no new comparison or sequence has the span of one in the text.
+Leaves none of: RecordWith, MapWith.
 """
 
 from __future__ import annotations
@@ -38,7 +39,7 @@ class Updates:
 
     def _put(self, whole: n.Expr, key: n.Expr, value: n.Expr) -> n.Expr:
         """A map with another value at one key."""
-        kind, span = t.map_of(whole.type), value.span
+        kind, span = t.map_of(whole.type), value.span.begin()
         here = n.Local(self.keys.next(), type=kind.key, span=span)
         same = n.Binary("eq", here, key, type=BOOL, span=span)
         old = n.MapGet(whole, here, type=kind.value, span=span)
@@ -52,9 +53,9 @@ class Updates:
 
 
 def _record(expr: n.RecordWith, old: n.Expr) -> n.Expr:
-    changed = dict(expr.fields)
+    changed, span = dict(expr.fields), expr.span.begin()
     fields = tuple(
-        changed.get(name) or n.FieldOf(old, name, type=kind, span=expr.span)
+        changed.get(name) or n.FieldOf(old, name, type=kind, span=span)
         for name, kind in t.record_of(expr.type).fields
     )
     return n.RecordNew(fields, type=expr.type, span=expr.span)

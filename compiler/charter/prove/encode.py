@@ -42,14 +42,12 @@ class View:
 @dataclass(frozen=True, slots=True)
 class ComparisonEvent:
     """A watched comparison was evaluated under `condition` with these two sides; or a watched
-    sequence, whose first item is `left` and which has the item `right` behind it. `op` is the
-    operator of a comparison."""
+    sequence, whose first item is `left` and which has the item `right` behind it."""
 
     site: int
     condition: Term
     left: Sym
     right: Sym
-    op: str = ""
 
 
 @dataclass(slots=True)
@@ -160,7 +158,7 @@ class Encoder:
                 if isinstance(e, n.Binary) and e.traits.compares and e.span in self.watched:
                     left, right = args
                     site = self.watched[e.span]
-                    self._record(ComparisonEvent(site, TRUE, left, right, e.op))
+                    self._record(ComparisonEvent(site, TRUE, left, right))
                 return self.apply(e, args)
 
     def apply(self, e: s.Strict, args: tuple[Sym, ...]) -> Sym:

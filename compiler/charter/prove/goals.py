@@ -129,8 +129,7 @@ class Goals:
         terms = self.program.terms
         assert obligation.expr is not None
         site = self.sites[obligation.expr.span]
-        # The pass `builtins` makes `second < first` of the least of two. Updates around it may have
-        # its span, too, and compare keys.
+        # The pass `builtins` makes `second < first` of the least of two.
         picks = isinstance(obligation.expr, n.Builtin) and obligation.expr.traits.picks
         swapped = picks == "least"
         ways: list[Term] = []
@@ -139,7 +138,7 @@ class Goals:
                 continue
             called = self.program.calls(operation)
             for event in operation.events:
-                if event.site == site and (not picks or event.op == "lt"):
+                if event.site == site:
                     sides = (event.left, event.right)
                     side = self._side(obligation.want, *(sides[::-1] if swapped else sides))
                     ways.append(terms.and_(called, event.condition, side))

@@ -10,7 +10,7 @@ from tests.support.switch import machine, switch
 
 from charter import api
 from charter.analysis.coverage import Coverage
-from charter.core.obligations import bound, obligations
+from charter.core.obligations import SEEN, bound, obligations
 from charter.explore.reference.graph import DefinedGraph
 from charter.explore.select import state_graph
 from charter.prove import SingleStep, StepQuestion, single_step
@@ -211,3 +211,39 @@ def test_classes_of_transitions_tell_the_conditions_of_functions_apart() -> None
     assert states == {
         i for i, s in enumerate(slow.states) if s["owner"] is not None and not s["open"]
     }
+
+
+WRITTEN = """protocol p
+sort Job
+enum Tube { ONE, OTHER }
+component c {
+  state line: map Tube -> ranking Job = [t in Tube: <>]
+  state late: map Tube -> bool = [t in Tube: false]
+  state most: map Tube -> int 0..2 = [t in Tube: 0]
+  state rows: map bool -> map Tube -> bool = [b in bool: [t in Tube: false]]
+  operation add(t: Tube, job: Job) -> bool { branch done {
+    line[t]' = append(line[t], job)  reply true } }
+  operation cut(t: Tube, job: Job) -> bool { branch done {
+    line[t]' = keep(line[t], {job})  reply true } }
+  operation move(t: Tube, a: int 0..2, b: int 0..2) -> bool { branch done {
+    late[t]' = a < b  most[t]' = min(a, b)  rows[a == b][t]' = true  reply true } }
+  operation ask(a: seq Job max 2, job: Job) -> bool { branch done {
+    reply starts_with(a, <job, job>) } }
+}
+witness w of c: took add/done
+instance tiny of c { Job = 2 }
+"""
+
+
+def test_the_solver_sees_what_is_written_when_the_compiler_writes_more_beside_it() -> None:
+    """An update of a map compares keys and copies the other entries, and `starts_with` takes a
+    part: none of these is what the text compares or orders."""
+    model = api.load_text(WRITTEN)
+    wanted = [o for o in obligations(model, model.components[0]) if o.kind in SEEN]
+    there = Machine.of(model, model.instances[0])
+    # Each alone: a step that is found for one of them answers others.
+    found = [single_step(there, StepQuestion((o,)))[0] for o in wanted]
+    assert [a.obligation for a in found if not isinstance(a, SingleStep)] == [
+        "order cut/done keep(line[t], {job})",
+        "order ask/done <job, job>",
+    ]
