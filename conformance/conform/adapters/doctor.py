@@ -13,7 +13,7 @@ import select
 import signal
 import subprocess
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib import resources
 from typing import IO
@@ -35,7 +35,7 @@ from conform.adapters.operation_trials import Trial, Trials
 from conform.adapters.session_check import SessionComparison
 from conform.adapters.stdio import StdioConnection
 from conform.console.errors import ConformError
-from conform.console.terminal import plural
+from conform.console.terminal import plural, shorten
 from conform.judging.refutations import LOAD
 from conform.judging.verdict import VectorItem
 
@@ -177,20 +177,31 @@ def _check_against_charter(
     except ConformError as error:
         told = f"{error}; correct it in what the adapter says about itself"
     yield Check("hello has only names that the charter has", not told, told)
-    found = Trials(connection, deadline, manifest.read_types()).results(probes.trials)
+    types = manifest.read_types()
+    found = Trials(connection, deadline, types).results(probes.trials)
+    known = connection.welcome.operations & types.replies.keys() if types else frozenset[str]()
+    untried = known - found.performed - found.failing.keys() - set(found.unwritten)
+    few = f"{NOT_CHECKED}no question performed {_list_untried(untried, known)}" if untried else ""
     for name, why in found.failing.items():
         yield Check(f"{PERFORMS}{name}", False, why)
     unwritten = ", ".join(found.unwritten)
-    later = f"{NOT_YET}{unwritten}: `conform test` says what to write next" if unwritten else ""
+    later = f"{NOT_YET}{unwritten}: `conform test` says what to write next" if unwritten else few
     if later or not found.failing:
         yield Check("performs the operations of the charter", True, later)
     told = "; ".join(f"{name}: {wrong}" for name, wrong in found.mistyped.items())
-    told += "; `conform help adapter` says how each type is written" if told else ""
-    if not found.answered:
-        told = f"{NOT_CHECKED}no question with an operation was answered with values"
-    yield Check("values are of the types of the charter", not told or not found.answered, told)
+    if told:
+        told += "; `conform help adapter` says how each type is written"
+    elif not found.answered:
+        few = few or f"{NOT_CHECKED}no question with an operation was answered with values"
+    yield Check("values are of the types of the charter", not told, told or few)
     if LOAD in connection.welcome.capabilities and probes.given:
         yield _loads(connection, deadline, probes)
+
+
+def _list_untried(untried: Collection[str], known: Collection[str]) -> str:
+    """The operations that no question performed, and how there are more questions."""
+    names = ", ".join(sorted(untried)) if len(untried) < len(known) else "an operation"
+    return f"{shorten(names, 60)}; `conform test` looks for questions"
 
 
 def _loads(connection: Connection, deadline: float, probes: Probes) -> Check:
@@ -291,7 +302,7 @@ class _Rules:
         if found.told:
             raise _KeepsState(found.told)
         if not found.compared:
-            return f"{NOT_CHECKED}no operation was performed in any question"
+            return f"{NOT_CHECKED}fewer than two questions performed an operation"
         return f"{plural(found.compared, 'question')} compared in several orders"
 
     def sessions(self) -> str:

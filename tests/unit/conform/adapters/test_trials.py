@@ -129,6 +129,25 @@ def test_nothing_is_said_of_types_where_no_value_came():
     assert tell("nonsense").detail.startswith("not checked: no question ")
 
 
+@pytest.mark.parametrize(
+    "asked, untried",
+    [
+        ((), "no question performed an operation; `conform test` looks for questions"),
+        (("register",), "no question performed elect, expire, failover, write; `conform test` "),
+    ],
+)
+def test_an_operation_that_no_question_performs_is_not_checked(asked, untried):
+    items = [item_of(vector((name, {"node": "n1"}))) for name in asked]
+    about = Manifest("", "toy.lease", "", "keeper", "", 0, Models("", {}, {}), {}, types=TYPES)
+    probes = Probes({"sorts": {"Node": NODES}}, {}, trials_of(items), about)
+    checks = {check.rule: check for check in check_adapter(fake_start("faithful"), probes)}
+    for rule in (
+        "performs the operations of the charter",
+        "values are of the types of the charter",
+    ):
+        assert checks[rule].ok and checks[rule].detail.startswith(f"not checked: {untried}")
+
+
 def test_a_variable_that_hello_claims_and_no_observation_has_is_told(trials):
     told = try_all(fake.Lacking, trials).mistyped["register"]
     assert told.startswith("step 0: the observation lacks version, which the adapter's hello ")
