@@ -154,4 +154,14 @@ def _wrong(scope: TypeScope, name: ir.BuiltinName, arg: ir.Expr, span: Span) -> 
     if is_unknown(arg.type):
         return unknown(span)
     message = f"`{name}` takes {BUILTINS[name].takes}, found {show_type(arg.type)}"
-    return scope.wrong("type/mismatch", message, arg.span)
+    hint = _OF_A_RANKING.get(name, "") if isinstance(arg.type, ty.Ranking) else ""
+    return scope.wrong("type/mismatch", message, arg.span, hint=hint)
+
+
+_OF_A_RANKING = {
+    "take": "`keep(r, group)` has the items of a ranking that are in a set, and `first(r)` is the"
+    " first one",
+    "drop": "`remove(r, x)` leaves one item out of a ranking, and `keep(r, group)` all that are"
+    " not in a set",
+}
+"""What to write for a ranking instead."""
