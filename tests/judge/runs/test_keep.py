@@ -151,6 +151,18 @@ def test_remembered_questions_are_listed_without_an_id(remember, conform):
     assert "give its id" in conform("keep", "--title", "twice")[2]
 
 
+def test_error_of_the_adapter_is_listed_apart_with_the_parameters_of_its_run(remember, conform):
+    remember(ask(take()))
+    one = FailedQuestion(ask(("drop", {})), "adapter_error 00", "00")
+    place = target("fake-wrong_error")
+    write_record(place, "", {"program": "fake"}, FailedRecord({}, (one,)))
+    finding, title, head, row = conform("keep")[1].splitlines()[1:]
+    assert finding.split()[1] == "f-0"
+    assert title == "the adapter failed in these, which is no finding about the implementation:"
+    assert head.split() == ["id", "target", "operations"]
+    assert row.split() == [one.id[:12], "fake-wrong_error", "--set", "program=fake", "drop"]
+
+
 def test_question_that_failed_in_the_first_state_says_that_it_has_no_operations(remember, conform):
     remember(ask())
     (_, row) = conform("keep")[1].splitlines()

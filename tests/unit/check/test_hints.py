@@ -56,7 +56,9 @@ witness w of c: known != {{}}
 @pytest.mark.parametrize(
     ("name", "written"), [("take", "keep(r, group)"), ("drop", "remove(r, x)")]
 )
-def test_what_a_ranking_lacks_is_told_with_what_to_write_instead(name: str, written: str) -> None:
+def test_what_a_ranking_lacks_has_a_hint_with_what_to_write_instead(
+    name: str, written: str
+) -> None:
     text = f"fun f(r: ranking Broker) -> ranking Broker = {name}(r, 1)\ncomponent c {{}}\n"
     ((message, hint),) = list_messages(f"{text}witness w of c: true")
     assert message == f"`{name}` takes a sequence, found ranking Broker"

@@ -47,6 +47,11 @@ class FailedQuestion:
         """The id of the question."""
         return self.question.id
 
+    @property
+    def is_of_adapter(self) -> bool:
+        """Whether the adapter failed, which says nothing about the implementation."""
+        return self.finding.startswith(f"{Kind.ADAPTER_ERROR} ")
+
     def json(self) -> dict[str, Json]:
         """As the file has it."""
         return {"question": self.question.json(), "finding": self.finding, "vector": self.vector,
@@ -68,11 +73,15 @@ def read_record(target: Target, release: str, parameters: Mapping[str, str]) -> 
     return _read(_place(target, release, parameters))
 
 
-def list_records(target: Target) -> Iterator[FailedRecord]:
-    """What failed of all releases of a target."""
-    found = sorted(_place(target, "", {}).parent.glob(f"{target.id}-*.json"))
-    folder = str(target.folder.resolve())
-    yield from (_read(path) for path in found if _load(path).get("folder") == folder)
+def list_records(target: Target) -> Iterator[tuple[Mapping[str, str], FailedRecord]]:
+    """What failed of all releases of a target, with the parameters of these runs (none: not
+    known)."""
+    for path in sorted(_place(target, "", {}).parent.glob(f"{target.id}-*.json")):
+        held = _load(path)
+        if held.get("folder") == str(target.folder.resolve()):
+            given = held.get("parameters")
+            named = given.items() if isinstance(given, dict) else ()
+            yield {name: str(value) for name, value in named}, _read(path)
 
 
 def write_record(
@@ -82,6 +91,7 @@ def write_record(
     path = _place(target, release, parameters)
     content = {
         "folder": str(target.folder.resolve()),
+        "parameters": {**parameters},
         "vectors": dict([*record.vectors.items()][:_MOST_VECTORS]),
         "questions": [one.json() for one in record.questions[:QUESTIONS_MAX]],
     }

@@ -130,14 +130,14 @@ def test_nothing_is_said_of_types_where_no_value_came():
 
 
 @pytest.mark.parametrize(
-    "asked, untried",
+    "names, untried",
     [
         ((), "no question performed an operation; `conform test` looks for questions"),
         (("register",), "no question performed elect, expire, failover, write; `conform test` "),
     ],
 )
-def test_an_operation_that_no_question_performs_is_not_checked(asked, untried):
-    items = [item_of(vector((name, {"node": "n1"}))) for name in asked]
+def test_an_operation_that_no_question_performs_is_not_checked(names, untried):
+    items = [item_of(vector((name, {"node": "n1"}))) for name in names]
     about = Manifest("", "toy.lease", "", "keeper", "", 0, Models("", {}, {}), {}, types=TYPES)
     probes = Probes({"sorts": {"Node": NODES}}, {}, trials_of(items), about)
     checks = {check.rule: check for check in check_adapter(fake_start("faithful"), probes)}

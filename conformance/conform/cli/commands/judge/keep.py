@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from charter import api
@@ -15,6 +15,7 @@ from conform.adapters.projects import project_here
 from conform.adapters.targets import target_of, targets_of
 from conform.cli.output.charters import errors_shown
 from conform.cli.output.run_output import near
+from conform.cli.set_options import write_set
 from conform.console.errors import ConformError
 from conform.console.terminal import columns, out, out_json, shorten
 from conform.runs.failures.record import FailedQuestion, list_records
@@ -31,8 +32,10 @@ run until it does not fail any more. This command writes one of these questions 
 from the next `conform generate` or `conform test` on. A question that is there stays as it is.
 
 Without an id the remembered questions are listed: the beginning of the id, the finding, the target,
-and the operations. The id is that of the finding (f- and ten digits), or the beginning of that of
-the question. `--without-remembered` of `conform run` and `conform test` leaves them out.
+and the operations. What the adapter failed in comes after them, with the parameters of its run: it
+is no finding about the implementation. The id is that of the finding (f- and ten digits), or the
+beginning of that of the question. `--without-remembered` of `conform run` and `conform test` leaves
+them out.
 
 Exit code 0: the file has the question, or they are listed; 2: there is no such question, or the
 charter cannot ask it.
@@ -75,15 +78,29 @@ def _show_remembered(project: Project, arguments: argparse.Namespace) -> None:
     if arguments.title:
         raise ConformError("--title names a question that is kept; give its id")
     chosen = _list_targets(project, arguments.target)
-    found = [(target.id, one) for target in chosen for one in _list_questions(target)]
+    every = [(target.id, *one) for target in chosen for one in _list_failed(target)]
     if arguments.json:
-        rows: list[Json] = [{"target": name, **one.json(), "id": one.id} for name, one in found]
+        rows: list[Json] = [
+            {"target": name, "parameters": {**given}, **one.json(), "id": one.id}
+            for name, given, one in every
+        ]
         out_json({"remembered": rows})
         return
-    rows_shown = [
-        [one.id[:DIGITS_SHOWN], one.finding, name, _list_operations(one)] for name, one in found
+    found = [
+        [one.id[:DIGITS_SHOWN], one.finding, name, _list_operations(one)]
+        for name, _, one in every
+        if not one.is_of_adapter
     ]
-    out(columns([["id", "finding", "target", "operations"], *rows_shown]) if found else _NOTHING)
+    failed = [
+        [one.id[:DIGITS_SHOWN], " ".join([name, *write_set(given)]), _list_operations(one)]
+        for name, given, one in every
+        if one.is_of_adapter
+    ]
+    if found or not failed:
+        out(columns([["id", "finding", "target", "operations"], *found]) if found else _NOTHING)
+    if failed:
+        out("the adapter failed in these, which is no finding about the implementation:")
+        out(columns([["id", "target", "operations"], *failed]))
 
 
 def _list_operations(one: FailedQuestion) -> str:
@@ -95,17 +112,17 @@ def _list_targets(project: Project, wanted: str) -> list[Target]:
     return [target_of(project, wanted)] if wanted else targets_of(project)
 
 
-def _list_questions(target: Target) -> list[FailedQuestion]:
-    """What failed on any release of a target, each question once."""
-    every = [one for record in list_records(target) for one in record.questions]
-    return [*{one.id: one for one in every}.values()]
+def _list_failed(target: Target) -> list[tuple[Mapping[str, str], FailedQuestion]]:
+    """What failed on any release of a target, each question once, with the parameters."""
+    every = [(given, one) for given, held in list_records(target) for one in held.questions]
+    return [*{one.id: (given, one) for given, one in every}.values()]
 
 
 def _choose(project: Project, wanted: str, start: str) -> FailedQuestion:
     """The one question that failed on a target of the project and whose id begins so, or that shows
     the finding. Raises `ConformError`."""
     targets = _list_targets(project, wanted)
-    every = {one.id: one for target in targets for one in _list_questions(target)}
+    every = {one.id: one for target in targets for _, one in _list_failed(target)}
     found = [
         one
         for one in every.values()
