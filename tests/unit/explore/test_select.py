@@ -10,9 +10,10 @@ from typing import Literal
 import pytest
 
 from charter import api, explore
+from charter.explore.reference.graph import DefinedGraph
 from charter.explore.result import SearchResult
 from charter.explore.select import explore as explore_instance
-from charter.explore.select import step_pairs
+from charter.explore.select import state_graph, step_pairs
 
 LAMP = """protocol lamp
 component lamp {
@@ -113,3 +114,14 @@ def test_a_property_of_a_step_that_has_no_value_is_told_with_the_step(
     assert told.trace is not None
     assert (told.name, [step.operation for step in told.trace]) == ("odd", ["grow"])
     assert told.detail.endswith(": position 1 of a sequence of 0")
+
+
+def test_a_graph_has_all_states_when_an_operation_has_no_value_in_one() -> None:
+    model = api.load_text(
+        LAMP.replace("lit: bool = false", "lit: seq bool max 1 = <>")
+        .replace("not lit", "append(lit, true)")
+        .replace("lamp: lit", "lamp: size(lit) == 1")
+    )
+    instance = model.instances[0]
+    fast, slow = state_graph(model, instance), DefinedGraph.of(model, instance)
+    assert list(fast.states) == list(slow.states) == [{"lit": ()}, {"lit": (True,)}]

@@ -162,6 +162,9 @@ class Kernel:
         code.start(failed)
         note = code.add(code.load(CTX, OP), self.undefined)
         code.call(fn.NOTE, CTX, note, error)
+        if context.detailed:
+            # A log has a reply of each outcome; that of one that failed means nothing.
+            code.store(rows, CTX, ROW)
         self.tell(code, code.sub(0, error), code.at(CTX, context.fields))
         code.store(0, CTX, ERROR)
         code.bump(CTX, SEQ)
