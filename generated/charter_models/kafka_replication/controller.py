@@ -22,6 +22,7 @@ Cited:
     MODEL  Prose beside the published KIP-966 model: section numbers of the whole description
     KIP    Kafka Improvement Proposals, by number and section
     DOC    Apache Kafka documentation, by page and section
+    JIRA   Apache Kafka's issue tracker, by issue
 
 Where a rule cites nothing the texts are silent.
 """
@@ -55,7 +56,7 @@ from charter_models.prelude import (
 PROTOCOL = "kafka.replication"
 VARIANT = ""
 COMPONENT = "controller"
-SPEC_DIGEST = "84e70ffecf4717de6147"
+SPEC_DIGEST = "03b230592a22d2a7b6df"
 
 # --- vocabulary -----------------------------------------------------------------------------------
 
@@ -210,7 +211,7 @@ class World:
 def refusals() -> frozenset[Error]:
     """The possible error codes of a proposal where the texts say that it fails, but not how.
 
-    00-types.charter:223
+    00-types.charter:224
     """
     return frozenset({
         Error.INVALID_REQUEST,
@@ -616,6 +617,35 @@ def electable_by_order(p: Partition, able: frozenset[Broker], config: Config) ->
     return clean if len(clean) > 0 else frozenset(p.replicas) & able
 
 
+def leaders_uncleanly(
+    slot: Partition | None,
+    able: frozenset[Broker],
+    config: Config,
+) -> frozenset[Broker]:
+    """The possible leaders of a partition without a leader in a periodic unclean election.
+
+    10-rules.charter:297  DOC unclean.leader.election.enable
+    """
+    if slot is None:
+        return frozenset()
+    return electable_by_order(slot, able, config) if slot.leader is None else frozenset()
+
+
+def led_uncleanly(
+    slot: Partition | None,
+    leader: Broker | None,
+    config: Config,
+) -> Partition | None:
+    """A partition after a periodic unclean election of `leader`; without one it does not change.
+
+    10-rules.charter:305  DOC unclean.leader.election.enable
+    """
+    if leader is None:
+        return slot
+    p = value(slot)
+    return elected(p, p, p.isr, frozenset(), leader, config)
+
+
 def with_reassignment(
     p: Partition,
     target: tuple[Broker, ...],
@@ -625,7 +655,7 @@ def with_reassignment(
     then `leaving`, the replicas to remove, whose order no text specifies. Also called
     `PartitionReassignmentReplicas`.
 
-    10-rules.charter:298  MODEL §4.2, KIP 455
+    10-rules.charter:311  MODEL §4.2, KIP 455
     """
     return replace(
         p,
@@ -642,7 +672,7 @@ def leaving_orders(
 ) -> frozenset[tuple[Broker, ...]]:
     """All orders of the replicas that a reassignment to `target` removes.
 
-    10-rules.charter:308
+    10-rules.charter:321
     """
     return frozenset(
         o
@@ -655,7 +685,7 @@ def leaving_replicas(p: Partition, target: tuple[Broker, ...]) -> frozenset[Brok
     """The replicas that a reassignment to `target` removes when it completes. Replicas that an
     earlier reassignment was still adding are removed at once.
 
-    10-rules.charter:313  MODEL §4.2, KIP 455
+    10-rules.charter:326  MODEL §4.2, KIP 455
     """
     return frozenset(p.replicas) - p.adding - frozenset(target)
 
@@ -663,7 +693,7 @@ def leaving_replicas(p: Partition, target: tuple[Broker, ...]) -> frozenset[Brok
 def with_cleared_elr(slot: Partition | None) -> Partition | None:
     """A partition with ELR and lastKnownElr cleared.
 
-    10-rules.charter:318  DOC Eligible Leader Replicas
+    10-rules.charter:331  DOC Eligible Leader Replicas
     """
     if slot is None:
         return None
@@ -678,7 +708,7 @@ def new_partition(
 ) -> Partition:
     """The partition of a new topic.
 
-    10-rules.charter:326  MODEL §2.4, DOC CreateTopics
+    10-rules.charter:339  MODEL §2.4, DOC CreateTopics
     """
     return Partition(
         topic_id=id_,
@@ -698,7 +728,7 @@ def new_partition(
 def is_leader(slot: Partition | None, broker: Broker) -> bool:
     """Whether `broker` leads the partition.
 
-    10-rules.charter:348
+    10-rules.charter:361
     """
     return slot is not None and slot.leader == broker
 
@@ -712,7 +742,7 @@ def below_after_report(
     """`below_shutdown_offset` after a heartbeat of `broker`. If it has read all metadata
     (`caught_up`), no broker waits for it any more. Also called `touch`.
 
-    10-rules.charter:353  MODEL §8.3
+    10-rules.charter:366  MODEL §8.3
     """
     return Map({
         b: (s - {broker} if caught_up else s)
@@ -729,7 +759,7 @@ def led_by_preferred(
 ) -> Partition | None:
     """A partition led by its preferred leader, if that is in sync and may lead.
 
-    10-rules.charter:367  DOC auto.leader.rebalance.enable
+    10-rules.charter:380  DOC auto.leader.rebalance.enable
     """
     if slot is None:
         return None
@@ -741,7 +771,7 @@ def led_by_preferred(
 def without_unclean_election(config: Config) -> Config:
     """The configuration for elections during a reassignment: these are never unclean.
 
-    10-rules.charter:378
+    10-rules.charter:391
     """
     return replace(config, unclean_election=False)
 
@@ -755,7 +785,7 @@ def below_after_unfencing(
     for its next heartbeat. Its own entry is lost: the controller does not know whether it was
     shutting down.
 
-    10-rules.charter:383
+    10-rules.charter:396
     """
     return Map({
         b: (None if b == broker else s | {broker})
@@ -1475,6 +1505,21 @@ class Controller:
         )
         return [Outcome("failover/replayed", Done(), after)]
 
+    def load_snapshot(self) -> list[Outcome[Controller, Reply]]:
+        """Another controller becomes active that has begun with a snapshot of the metadata log,
+        as have the brokers. It knows what it would know from the log.
+
+        KIP 630, S2 §6.3
+        """
+
+        # load_snapshot/loaded  20-controller.charter:301
+        after = replace(
+            self,
+            below_shutdown_offset=Map({b: None for b in self.world.brokers}),
+            expired=frozenset(),
+        )
+        return [Outcome("load_snapshot/loaded", Done(), after)]
+
     # Leaders.
 
     def alter_partition_breaks(
@@ -1564,49 +1609,49 @@ class Controller:
         )
         found: Partition | None = None if not at_ else self.partition[only(at_)]
 
-        # alter_partition/stale_broker_epoch  20-controller.charter:335  S2 §6.5.1
+        # alter_partition/stale_broker_epoch  20-controller.charter:345  S2 §6.5.1
         # unknown_session
         if (registration := self.registration[from_]) is None or registration.epoch != broker_epoch:
             allowed.append(Outcome(
                 "alter_partition/stale_broker_epoch", Rejected(Error.STALE_BROKER_EPOCH), self
             ))
 
-        # alter_partition/unknown_topic  20-controller.charter:339  DOC Protocol errors:
+        # alter_partition/unknown_topic  20-controller.charter:349  DOC Protocol errors:
         # UNKNOWN_TOPIC_ID
         if found is None:  # absent
             allowed.append(Outcome(
                 "alter_partition/unknown_topic", Rejected(Error.UNKNOWN_TOPIC_ID), self
             ))
 
-        # alter_partition/not_leader  20-controller.charter:342  S2 §6.3, MODEL §2.9
+        # alter_partition/not_leader  20-controller.charter:352  S2 §6.3, MODEL §2.9
         if (
             found is not None  # known
             and found.leader != from_  # other
         ):
             allowed += self._alter_partition_not_leader()
 
-        # alter_partition/other_leader_epoch  20-controller.charter:349  S2 §6.3
+        # alter_partition/other_leader_epoch  20-controller.charter:359  S2 §6.3
         if (
             found is not None  # known
             and found.leader_epoch != leader_epoch  # other
         ):
             allowed += self._alter_partition_other_leader_epoch()
 
-        # alter_partition/other_partition_epoch  20-controller.charter:356  S2 §6.3
+        # alter_partition/other_partition_epoch  20-controller.charter:366  S2 §6.3
         if (
             found is not None  # known
             and found.partition_epoch != partition_epoch  # other
         ):
             allowed += self._alter_partition_other_partition_epoch()
 
-        # alter_partition/impossible_isr  20-controller.charter:363
+        # alter_partition/impossible_isr  20-controller.charter:373
         if (
             found is not None  # known
             and (not isr <= frozenset(found.replicas) or from_ not in isr)  # senseless
         ):
             allowed += self._alter_partition_impossible_isr()
 
-        # alter_partition/impossible_recovery  20-controller.charter:371  KIP 704
+        # alter_partition/impossible_recovery  20-controller.charter:381  KIP 704
         if (
             found is not None  # known
             # senseless
@@ -1614,7 +1659,7 @@ class Controller:
         ):
             allowed += self._alter_partition_impossible_recovery()
 
-        # alter_partition/ineligible_replica  20-controller.charter:378  S2 §6.5.1, KIP 841, KIP 903
+        # alter_partition/ineligible_replica  20-controller.charter:388  S2 §6.5.1, KIP 841, KIP 903
         if any(
             r not in active(self.world, self.registration)
             or (isr_epochs[r] is not None and isr_epochs[r] != value(self.registration[r]).epoch)
@@ -1624,7 +1669,7 @@ class Controller:
                 "alter_partition/ineligible_replica", Rejected(Error.INELIGIBLE_REPLICA), self
             ))
 
-        # alter_partition/epoch_missing  20-controller.charter:385  S2 §6.5.1, MODEL §2.9
+        # alter_partition/epoch_missing  20-controller.charter:395  S2 §6.5.1, MODEL §2.9
         if (
             found is not None  # known
             and len(without_epoch(found, isr, isr_epochs)) > 0  # unsure
@@ -1636,7 +1681,7 @@ class Controller:
         p = value(found)
         topic = only(at_)
 
-        # alter_partition/completed_for_another  20-controller.charter:395  MODEL §4.2, S2 §6.7, DOC
+        # alter_partition/completed_for_another  20-controller.charter:405  MODEL §4.2, S2 §6.7, DOC
         # Protocol errors: NEW_LEADER_ELECTED
         if (
             reassignment_done(p, isr, self.config)  # complete
@@ -1644,11 +1689,11 @@ class Controller:
         ):
             return self._alter_partition_completed_for_another(isr, recovering, p, topic)
 
-        # alter_partition/completed  20-controller.charter:408  MODEL §4.2, S2 §6.7
+        # alter_partition/completed  20-controller.charter:418  MODEL §4.2, S2 §6.7
         if reassignment_done(p, isr, self.config):  # complete
             return self._alter_partition_completed(isr, recovering, p, topic)
 
-        # alter_partition/committed  20-controller.charter:420  S2 §6.5.2, S1 Case E, S1 Case F, S1
+        # alter_partition/committed  20-controller.charter:430  S2 §6.5.2, S1 Case E, S1 Case F, S1
         # Case G
         return self._alter_partition_committed(isr, recovering, p, topic)
 
@@ -1809,7 +1854,7 @@ class Controller:
         able = active(self.world, self.registration)
         p = self.partition[topic]
 
-        # elect_leader/unknown  20-controller.charter:438  DOC Protocol errors:
+        # elect_leader/unknown  20-controller.charter:448  DOC Protocol errors:
         # UNKNOWN_TOPIC_OR_PARTITION
         if p is None:  # absent
             return [Outcome(
@@ -1818,12 +1863,12 @@ class Controller:
 
         preferred = value(first(p.replicas))
 
-        # elect_leader/not_needed  20-controller.charter:443  DOC Protocol errors:
+        # elect_leader/not_needed  20-controller.charter:453  DOC Protocol errors:
         # ELECTION_NOT_NEEDED
         if p.leader is not None if unclean else p.leader == preferred:  # content
             return [Outcome("elect_leader/not_needed", Rejected(Error.ELECTION_NOT_NEEDED), self)]
 
-        # elect_leader/preferred_unavailable  20-controller.charter:448  DOC Protocol errors:
+        # elect_leader/preferred_unavailable  20-controller.charter:458  DOC Protocol errors:
         # PREFERRED_LEADER_NOT_AVAILABLE
         if (
             not unclean  # preferring
@@ -1839,7 +1884,7 @@ class Controller:
                 self,
             ))
 
-        # elect_leader/preferred  20-controller.charter:453  DOC kafka-leader-election: preferred,
+        # elect_leader/preferred  20-controller.charter:463  DOC kafka-leader-election: preferred,
         # S3 Preferred leader
         if (
             not unclean  # preferring
@@ -1855,14 +1900,14 @@ class Controller:
         if allowed:
             return allowed
 
-        # elect_leader/nobody  20-controller.charter:461  DOC Protocol errors:
+        # elect_leader/nobody  20-controller.charter:471  DOC Protocol errors:
         # ELIGIBLE_LEADERS_NOT_AVAILABLE
         if not electable_by_order(p, able, self.config):  # empty
             return [Outcome(
                 "elect_leader/nobody", Rejected(Error.ELIGIBLE_LEADERS_NOT_AVAILABLE), self
             )]
 
-        # elect_leader/elected  20-controller.charter:465  S3 Unclean leader election
+        # elect_leader/elected  20-controller.charter:475  S3 Unclean leader election
         return self._elect_leader_elected(topic, able, p)
 
     def _elect_leader_elected(
@@ -1895,7 +1940,7 @@ class Controller:
         """
         able = active(self.world, self.registration)
 
-        # balance_leaders/balanced  20-controller.charter:478
+        # balance_leaders/balanced  20-controller.charter:488
         after = replace(
             self,
             partition=Map({
@@ -1904,6 +1949,40 @@ class Controller:
             }),
         )
         return [Outcome("balance_leaders/balanced", Done(), after)]
+
+    def elect_uncleanly(self) -> list[Outcome[Controller, Reply]]:
+        """Periodically the controller elects a leader for each partition without one where
+        unclean elections are on. So it matters not whether they were turned on before the
+        last candidate was lost, or after. Also called `maybeElectUncleanLeaders`.
+
+        DOC unclean.leader.election.enable, JIRA KAFKA-12670
+        """
+        able = active(self.world, self.registration)
+
+        # elect_uncleanly/off  20-controller.charter:502
+        # They are off.
+        if not self.config.unclean_election:  # forbidden
+            return [Outcome("elect_uncleanly/off", Done(), self)]
+
+        # elect_uncleanly/elected  20-controller.charter:503
+        return self._elect_uncleanly_elected(able)
+
+    def _elect_uncleanly_elected(self, able: frozenset[Broker]) -> list[Outcome[Controller, Reply]]:
+        """elect_uncleanly/elected  20-controller.charter:503"""
+        allowed: list[Outcome[Controller, Reply]] = []
+        for leader in each({
+            t: one_or_none(leaders_uncleanly(self.partition[t], able, self.config))
+            for t in self.world.topics
+        }):
+            after = replace(
+                self,
+                partition=Map({
+                    t: led_uncleanly(self.partition[t], leader[t], self.config)
+                    for t in self.world.topics
+                }),
+            )
+            allowed.append(Outcome("elect_uncleanly/elected", Done(), after))
+        return allowed
 
     # Topics.
 
@@ -1918,20 +1997,20 @@ class Controller:
         DOC CreateTopics
         """
 
-        # create_topic/exists  20-controller.charter:492  DOC Protocol errors: TOPIC_ALREADY_EXISTS
+        # create_topic/exists  20-controller.charter:518  DOC Protocol errors: TOPIC_ALREADY_EXISTS
         if self.partition[topic] is not None:  # taken
             return [Outcome("create_topic/exists", Rejected(Error.TOPIC_ALREADY_EXISTS), self)]
 
         isr = frozenset(replicas) & active(self.world, self.registration)
 
-        # create_topic/invalid  20-controller.charter:496  DOC Protocol errors:
+        # create_topic/invalid  20-controller.charter:522  DOC Protocol errors:
         # INVALID_REPLICA_ASSIGNMENT
         if not isr or any(self.registration[r] is None for r in frozenset(replicas)):  # absent
             return [Outcome(
                 "create_topic/invalid", Rejected(Error.INVALID_REPLICA_ASSIGNMENT), self
             )]
 
-        # create_topic/created  20-controller.charter:500  DOC CreateTopics, MODEL §2.4
+        # create_topic/created  20-controller.charter:526  DOC CreateTopics, MODEL §2.4
         return self._create_topic_created(topic, replicas, isr)
 
     def _create_topic_created(
@@ -1966,11 +2045,11 @@ class Controller:
             if (partition := self.partition[t]) is not None and partition.topic_id == topic_id
         )
 
-        # delete_topic/unknown  20-controller.charter:516  DOC Protocol errors: UNKNOWN_TOPIC_ID
+        # delete_topic/unknown  20-controller.charter:542  DOC Protocol errors: UNKNOWN_TOPIC_ID
         if not at_:  # absent
             return [Outcome("delete_topic/unknown", Rejected(Error.UNKNOWN_TOPIC_ID), self)]
 
-        # delete_topic/deleted  20-controller.charter:518  DOC DeleteTopics
+        # delete_topic/deleted  20-controller.charter:544  DOC DeleteTopics
         after = replace(
             self,
             partition=Map({t: None if t in at_ else self.partition[t] for t in self.world.topics}),
@@ -1992,12 +2071,12 @@ class Controller:
         """
         p = self.partition[topic]
 
-        # reassign/unknown  20-controller.charter:533  DOC Protocol errors:
+        # reassign/unknown  20-controller.charter:559  DOC Protocol errors:
         # UNKNOWN_TOPIC_OR_PARTITION
         if p is None:  # absent
             return [Outcome("reassign/unknown", Rejected(Error.UNKNOWN_TOPIC_OR_PARTITION), self)]
 
-        # reassign/invalid  20-controller.charter:537  DOC Protocol errors:
+        # reassign/invalid  20-controller.charter:563  DOC Protocol errors:
         # INVALID_REPLICA_ASSIGNMENT
         # absent
         if len(target) == 0 or any(self.registration[r] is None for r in frozenset(target)):
@@ -2007,7 +2086,7 @@ class Controller:
         isr = p.isr & stay
         as_it_stands = with_reassignment(p, target, keep(p.replicas, leaving_replicas(p, target)))
 
-        # reassign/too_few  20-controller.charter:545  S2 §6.7, MODEL §4.5
+        # reassign/too_few  20-controller.charter:571  S2 §6.7, MODEL §4.5
         # It replaces another one that was adding a replica, in sync or eligible by now, which would
         # go at once and leave too few. The texts do not name the reply.
         if (
@@ -2016,11 +2095,11 @@ class Controller:
         ):
             return [Outcome("reassign/too_few", Rejected(Error.INVALID_REPLICA_ASSIGNMENT), self)]
 
-        # reassign/completed  20-controller.charter:550  MODEL §4.2
+        # reassign/completed  20-controller.charter:576  MODEL §4.2
         if reassignment_done(as_it_stands, isr, self.config):  # complete
             return self._reassign_completed(topic, p, isr, as_it_stands)
 
-        # reassign/begun  20-controller.charter:558  MODEL §4.2, S2 §6.7
+        # reassign/begun  20-controller.charter:584  MODEL §4.2, S2 §6.7
         return self._reassign_begun(topic, target, p, isr)
 
     def _reassign_completed(
@@ -2084,14 +2163,14 @@ class Controller:
         """
         p = self.partition[topic]
 
-        # cancel_reassignment/unknown  20-controller.charter:581  DOC Protocol errors:
+        # cancel_reassignment/unknown  20-controller.charter:607  DOC Protocol errors:
         # UNKNOWN_TOPIC_OR_PARTITION
         if p is None:  # absent
             return [Outcome(
                 "cancel_reassignment/unknown", Rejected(Error.UNKNOWN_TOPIC_OR_PARTITION), self
             )]
 
-        # cancel_reassignment/none_in_progress  20-controller.charter:585  DOC Protocol errors:
+        # cancel_reassignment/none_in_progress  20-controller.charter:611  DOC Protocol errors:
         # NO_REASSIGNMENT_IN_PROGRESS
         if not p.adding | p.removing:  # settled
             return [Outcome(
@@ -2104,7 +2183,7 @@ class Controller:
         original = keep(p.replicas, frozenset(p.replicas) - p.adding)
         isr = p.isr - p.adding
 
-        # cancel_reassignment/too_few  20-controller.charter:592  MODEL §4.5, S1 The Last Replica
+        # cancel_reassignment/too_few  20-controller.charter:618  MODEL §4.5, S1 The Last Replica
         # Standing issue
         # Without ELR the ISR keeps its last member: somebody has to be in sync, or to be elected.
         if (
@@ -2118,7 +2197,7 @@ class Controller:
                 "cancel_reassignment/too_few", Rejected(Error.INVALID_REPLICA_ASSIGNMENT), self
             )]
 
-        # cancel_reassignment/reverted  20-controller.charter:598  MODEL §4.5
+        # cancel_reassignment/reverted  20-controller.charter:624  MODEL §4.5
         return self._cancel_reassignment_reverted(topic, p, able, original, isr)
 
     def _cancel_reassignment_reverted(
@@ -2157,7 +2236,7 @@ class Controller:
         DOC Eligible Leader Replicas
         """
 
-        # set_min_isr/same  20-controller.charter:618  DOC Eligible Leader Replicas
+        # set_min_isr/same  20-controller.charter:644  DOC Eligible Leader Replicas
         # The value is the same, and the ELR is cleared all the same.
         if minimum == self.config.min_insync_replicas:  # unchanged
             after = replace(
@@ -2166,7 +2245,7 @@ class Controller:
             )
             return [Outcome("set_min_isr/same", Done(), after)]
 
-        # set_min_isr/changed  20-controller.charter:624  DOC Eligible Leader Replicas
+        # set_min_isr/changed  20-controller.charter:650  DOC Eligible Leader Replicas
         after = replace(
             self,
             partition=Map({t: with_cleared_elr(self.partition[t]) for t in self.world.topics}),
@@ -2180,7 +2259,7 @@ class Controller:
         DOC unclean.leader.election.enable
         """
 
-        # set_unclean_election/changed  20-controller.charter:634  DOC
+        # set_unclean_election/changed  20-controller.charter:660  DOC
         # unclean.leader.election.enable
         after = replace(self, config=replace(self.config, unclean_election=enabled))
         return [Outcome("set_unclean_election/changed", Done(), after)]
@@ -2191,7 +2270,7 @@ class Controller:
         KIP 966, DOC Eligible Leader Replicas
         """
 
-        # set_elr/off  20-controller.charter:643  DOC Eligible Leader Replicas
+        # set_elr/off  20-controller.charter:669  DOC Eligible Leader Replicas
         # The ELR is empty while the feature is off.
         if not enabled:  # disabling
             after = replace(
@@ -2201,7 +2280,7 @@ class Controller:
             )
             return [Outcome("set_elr/off", Done(), after)]
 
-        # set_elr/on  20-controller.charter:650  S1 Eligible Leader Replicas (ELR)
+        # set_elr/on  20-controller.charter:676  S1 Eligible Leader Replicas (ELR)
         # An ELR from before it was off may not be complete any more, and is cleared.
         after = replace(
             self,

@@ -64,9 +64,11 @@ OPERATIONS: tuple[str, ...] = (
     "session_expires",
     "unregister",
     "failover",
+    "load_snapshot",
     "alter_partition",
     "elect_leader",
     "balance_leaders",
+    "elect_uncleanly",
     "create_topic",
     "delete_topic",
     "reassign",
@@ -98,6 +100,7 @@ PARAMS: Mapping[str, Mapping[str, str]] = {
     "session_expires": {"broker": "Broker"},
     "unregister": {"broker": "Broker"},
     "failover": {},
+    "load_snapshot": {},
     "alter_partition": {
         "from": "Broker",
         "broker_epoch": "BrokerEpoch",
@@ -110,6 +113,7 @@ PARAMS: Mapping[str, Mapping[str, str]] = {
     },
     "elect_leader": {"topic": "Topic", "unclean": "bool"},
     "balance_leaders": {},
+    "elect_uncleanly": {},
     "create_topic": {"topic": "Topic", "replicas": "list distinct Broker"},
     "delete_topic": {"topic_id": "TopicId"},
     "reassign": {"topic": "Topic", "target": "list distinct Broker"},
@@ -175,7 +179,25 @@ INSTANCES: Mapping[str, tuple[Mapping[str, str], Mapping[str, int], str]] = {
         {"largest_min_isr": 2},
         "reassign cancel_reassignment session_expires heartbeat alter_partition",
     ),
-    "standard": ({"Broker": "b1 b2 b3 b4", "Topic": "t1 t2"}, {"largest_min_isr": 3}, ""),
+    "tiny_snapshot": (
+        {"Broker": "b1 b2", "Topic": "t1"},
+        {"largest_min_isr": 2},
+        "register session_expires heartbeat set_elr load_snapshot",
+    ),
+    "tiny_unclean_task": (
+        {"Broker": "b1 b2", "Topic": "t1"},
+        {"largest_min_isr": 2},
+        "register session_expires heartbeat set_unclean_election elect_uncleanly",
+    ),
+    "standard": (
+        {"Broker": "b1 b2 b3 b4", "Topic": "t1 t2"},
+        {"largest_min_isr": 3},
+        (
+            "register heartbeat session_expires unregister failover alter_partition "
+            "elect_leader balance_leaders create_topic delete_topic reassign "
+            "cancel_reassignment set_min_isr set_unclean_election set_elr"
+        ),
+    ),
     "both_topics_led": (
         {"Broker": "b1 b2", "Topic": "t1 t2"},
         {"largest_min_isr": 2},
@@ -232,6 +254,8 @@ PRELUDES: Mapping[str, str] = {
     "tiny_both_topics": "0 1 2 3 6 8 10",
     "upgraded": "0 1 2 3 6 8",
     "reassigned_uncleanly": "0 1 2 3 4 5 6 8 9",
+    "tiny_snapshot": "0 1 2 3 6 8",
+    "tiny_unclean_task": "0 1 2 3 11 8",
     "standard": "6",
     "both_topics_led": "0 1 2 3 11 8 10",
     "both_topics_shut_down": "0 1 2 3 6 8 10",
@@ -311,6 +335,8 @@ def outcomes(
             return in_json(state.unregister(Broker(text_of(args["broker"]))), _reply_json)
         case "failover":
             return in_json(state.failover(), _reply_json)
+        case "load_snapshot":
+            return in_json(state.load_snapshot(), _reply_json)
         case "alter_partition":
             return in_json(
                 state.alter_partition(
@@ -335,6 +361,8 @@ def outcomes(
             )
         case "balance_leaders":
             return in_json(state.balance_leaders(), _reply_json)
+        case "elect_uncleanly":
+            return in_json(state.elect_uncleanly(), _reply_json)
         case "create_topic":
             return in_json(
                 state.create_topic(

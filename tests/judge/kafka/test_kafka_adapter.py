@@ -206,8 +206,9 @@ def test_s1_e1_elects_the_eligible_replica_when_the_last_one_in_sync_comes_back_
     ]
 
 
-def everything() -> Question:
-    """Each of the operations at least once, none of them rejected but one."""
+def everything(operations: object) -> Question:
+    """Each of the operations of a release at least once, none of them rejected but one."""
+    assert isinstance(operations, list)
     question = cluster()
     question.do("reassign", topic="t1", target=["b2", "b1"])
     question.do("reassign", topic="t1", target=["b1", "b2", "b3"])
@@ -216,18 +217,21 @@ def everything() -> Question:
     question.do("elect_leader", topic="t1", unclean=False)
     question.do("balance_leaders").do("set_unclean_election", enabled=True)
     question.do("set_elr", enabled=False).do("set_elr", enabled=True).do("failover")
+    for later in ("load_snapshot", "elect_uncleanly"):
+        if later in operations:
+            question.do(later)
     question.do("unregister", broker="b3").do("session_expires", broker="b2")
     return question.do("delete_topic", topic_id=question.now(*PARTITION, "topic_id"))
 
 
 def test_every_operation_is_performed_when_asked(kafka: Kafka) -> None:
     operations = kafka.welcome["operations"]
-    question = everything()
+    question = everything(operations)
     answer = kafka.ask(question)
     assert answer.status == "ok"
     assert sorted({str(done["operation"]) for done in question.operations}) == operations
     replies = answer.replies()[8:]
-    assert replies == [*["done"] * 3, "altered", "ELECTION_NOT_NEEDED", *["done"] * 8]
+    assert replies == [*["done"] * 3, "altered", "ELECTION_NOT_NEEDED", *["done"] * 10]
     assert answer.steps[-1].observation["partition"] == {"t1": None}
 
 
@@ -236,7 +240,7 @@ def test_every_operation_is_performed_when_asked(kafka: Kafka) -> None:
 def test_every_release_performs_its_operations(release: str) -> None:
     ready = targets.prepare(targets.target("kafka-controller"), release, {})
     kafka = Kafka(ready.start.command, ready.start.errors)
-    question = everything()
+    question = everything(kafka.welcome["operations"])
     answer = kafka.ask(question)
     assert (answer.status, len(answer.steps)) == ("ok", len(question.operations) + 1)
     assert {"rejected", "fault"}.isdisjoint(
@@ -383,6 +387,31 @@ def test_a_new_controller_shows_what_the_old_one_showed(kafka: Kafka) -> None:
     question = cluster().do("session_expires", broker="b3").do("session_expires", broker="b2")
     answer = kafka.ask(question.do("failover"))
     assert answer.steps[-1].observation == answer.steps[-2].observation
+
+
+def test_a_snapshot_has_what_the_log_had(kafka: Kafka) -> None:
+    question = cluster().do("session_expires", broker="b3").do("session_expires", broker="b2")
+    answer = kafka.ask(question.do("load_snapshot").heartbeat("b3"))
+    assert answer.steps[-2].observation == answer.steps[-3].observation
+    assert answer.steps[-2].image == answer.steps[-3].image
+    assert answer.steps[-1].observation["registration"]["b3"]["fenced"] is False
+
+
+def test_a_snapshot_lacks_the_elr_when_it_was_written_while_elr_is_off(kafka: Kafka) -> None:
+    question = cluster().do("session_expires", broker="b3").do("session_expires", broker="b2")
+    answer = kafka.ask(question.do("set_elr", enabled=False).do("load_snapshot"))
+    assert [step.pools() for step in answer.steps[-2:]] == [
+        ("b1", ["b1"], ["b2"], []),
+        ("b1", ["b1"], [], []),
+    ]
+
+
+def test_the_periodic_task_elects_uncleanly_when_that_was_allowed_too_late(kafka: Kafka) -> None:
+    question = cluster(min_isr=1).alter("b1", ["b1"]).do("session_expires", broker="b1")
+    question.do("elect_uncleanly").do("set_unclean_election", enabled=True)
+    answer = kafka.ask(question.do("elect_uncleanly"))
+    leaders = [step.pools()[0] for step in answer.steps[-3:]]
+    assert leaders[:2] == [None, None] and leaders[2] in ("b2", "b3")
 
 
 def test_the_image_follows_at_the_boundaries_only(kafka: Kafka) -> None:

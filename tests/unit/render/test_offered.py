@@ -48,6 +48,19 @@ def test_tables_have_parameters_types_and_instances():
     assert '"two": ({"Node": "n1 n2"}, {"most": 3}, "put")' in text
 
 
+def test_many_offered_operations_are_of_several_parts():
+    names = [f"operation_with_a_long_name_{number}" for number in range(9)]
+    added = "".join(
+        f"  operation {one}() -> bool {{ branch done {{ reply true }} }}\n" for one in names
+    )
+    longer = TEXT.replace("  observe all", f"{added}  observe all")
+    model = api.load_text(longer.replace("offers put", f"offers put, {', '.join(names)}"))
+    text = print_offered(model, model.components[0])
+    assert all(len(line) <= 100 for line in text.split("\n"))
+    table = text.partition("int], str]] = ")[2].partition("\nPRELUDES")[0]
+    assert ast.literal_eval(table)["two"][2] == " ".join(["put", *names])
+
+
 def test_preludes_are_operations_with_references():
     led = TEXT.replace("instance two of keeper {", """instance two of keeper {
       start epoch = 1

@@ -56,7 +56,7 @@ def print_instance(instance: n.Instance, kinds: dict[str, t.Type]) -> Doc:
         for name, value in instance.consts
         if name in kinds
     )
-    offered = f'"{" ".join(instance.offers)}"'
+    offered = _print_text(" ".join(instance.offers))
     return Block("(", (Block("{", sorts, "}"), Block("{", consts, "}"), offered), ")")
 
 
@@ -72,14 +72,18 @@ def _print_calls(texts: Sequence[str]) -> list[str]:
 
 
 def _table(texts: Mapping[str, str]) -> Doc:
-    """A table of texts; a long text is one of several parts."""
-    rows: list[Doc] = []
-    for name, text in texts.items():
-        parts = [f'"{part} "' for part in wrap(text, WIDTH - 20)]
-        parts[-1] = f'{parts[-1][:-2]}"'
-        value: Doc = parts[0] if len(parts) == 1 else Block("(", (Spread(tuple(parts)),), ")", "")
-        rows.append(print_entry(name, value))
-    return Block("{", tuple(rows), "}")
+    """A table of texts."""
+    rows = tuple(print_entry(name, _print_text(text)) for name, text in texts.items())
+    return Block("{", rows, "}")
+
+
+def _print_text(text: str) -> Doc:
+    """A text; a long one is of several parts."""
+    if not text:
+        return '""'
+    parts = [f'"{part} "' for part in wrap(text, WIDTH - 20)]
+    parts[-1] = f'{parts[-1][:-2]}"'
+    return parts[0] if len(parts) == 1 else Block("(", (Spread(tuple(parts)),), ")", "")
 
 
 def print_entry(name: str, value: Doc) -> Doc:

@@ -17,9 +17,9 @@ from charter_models.sibling import begin
 if TYPE_CHECKING:
     from charter_models.kafka_replication.controller import Broker, Config, Partition, min_isr
 
-begin(__name__, "charter_models.kafka_replication.controller", "84e70ffecf4717de6147")
+begin(__name__, "charter_models.kafka_replication.controller", "03b230592a22d2a7b6df")
 
-SPEC_DIGEST = "befe7cb01b468f4bea30"
+SPEC_DIGEST = "25127c68aa08d03f97a5"
 
 
 def eligible_after(

@@ -18,9 +18,9 @@ from charter_models.sibling import begin
 if TYPE_CHECKING:
     from charter_models.kafka_replication.controller import Broker, Config, Partition, min_isr
 
-begin(__name__, "charter_models.kafka_replication.controller", "84e70ffecf4717de6147")
+begin(__name__, "charter_models.kafka_replication.controller", "03b230592a22d2a7b6df")
 
-SPEC_DIGEST = "34ef0c80b9c96b58f35c"
+SPEC_DIGEST = "8bc0e4c97a9b262c668b"
 
 
 def eligible_after(

@@ -17,9 +17,9 @@ from charter_models.sibling import begin
 if TYPE_CHECKING:
     from charter_models.kafka_replication.controller import Broker, Config, Partition
 
-begin(__name__, "charter_models.kafka_replication.controller", "84e70ffecf4717de6147")
+begin(__name__, "charter_models.kafka_replication.controller", "03b230592a22d2a7b6df")
 
-SPEC_DIGEST = "812af636a31b0918e33e"
+SPEC_DIGEST = "0231e7f84ba4cd7fcc32"
 
 
 def eligible_after(

@@ -29,10 +29,10 @@ if TYPE_CHECKING:
         eligible_after,
     )
 
-begin(__name__, "charter_models.kafka_replication.controller", "84e70ffecf4717de6147")
+begin(__name__, "charter_models.kafka_replication.controller", "03b230592a22d2a7b6df")
 
 VARIANT = "pre_kip_966"
-SPEC_DIGEST = "52643259fdc363e4f8e1"
+SPEC_DIGEST = "b99435214e17c1f8bb9d"
 
 
 def default_config() -> Config:

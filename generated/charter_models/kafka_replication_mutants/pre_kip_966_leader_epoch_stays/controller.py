@@ -26,10 +26,10 @@ if TYPE_CHECKING:
         Reply,
     )
 
-begin(__name__, "charter_models.kafka_replication.controller", "84e70ffecf4717de6147")
+begin(__name__, "charter_models.kafka_replication.controller", "03b230592a22d2a7b6df")
 
 VARIANT = "pre_kip_966"
-SPEC_DIGEST = "c84f7e42fa5821b5c0ab"
+SPEC_DIGEST = "f83fad6ff6f320e96e95"
 
 
 def default_config() -> Config:

@@ -26,10 +26,10 @@ if TYPE_CHECKING:
         Reply,
     )
 
-begin(__name__, "charter_models.kafka_replication.controller", "84e70ffecf4717de6147")
+begin(__name__, "charter_models.kafka_replication.controller", "03b230592a22d2a7b6df")
 
 VARIANT = "pre_kip_966"
-SPEC_DIGEST = "a1f0f699fb3ab74b7aa8"
+SPEC_DIGEST = "5f274ecf6f8e840a3340"
 
 
 def default_config() -> Config:

@@ -45,6 +45,7 @@ if TYPE_CHECKING:
         electable_by_order,
         elected,
         leaders_after,
+        leaders_uncleanly,
         new_leaders,
         reassignment_done,
         touched,
@@ -52,10 +53,12 @@ if TYPE_CHECKING:
         without_unclean_election,
     )
 
-begin(__name__, "charter_models.kafka_replication.controller", "84e70ffecf4717de6147")
+begin(__name__, "charter_models.kafka_replication.controller", "03b230592a22d2a7b6df")
 
-CHANGES = "balance_leaders elect_leader heartbeat register session_expires unregister"
-SPEC_DIGEST = "1bbb4082e6d06214a93b"
+CHANGES = (
+    "balance_leaders elect_leader elect_uncleanly heartbeat register session_expires unregister "
+)
+SPEC_DIGEST = "0b3a135d0282982aa674"
 
 
 def replaced_without_broker(
@@ -79,7 +82,7 @@ def without_broker(
     leader: Broker | None,
     config: Config,
 ) -> Partition | None:
-    """overlay.charter:235"""
+    """overlay.charter:239"""
     if slot is None:
         return None
     if touched(slot, gone, suspect):
@@ -96,7 +99,7 @@ def recorded(slot: Partition | None, next_: Partition | None, twice: bool) -> Pa
     """The change of `slot` to `next`; if `twice`, a second record starts another partition
     epoch, and another leader epoch if the first did.
 
-    overlay.charter:35
+    overlay.charter:39
     """
     if twice and next_ != slot:
         return replace(
@@ -110,7 +113,7 @@ def recorded(slot: Partition | None, next_: Partition | None, twice: bool) -> Pa
 
 
 def finished(p: Partition, e: Partition, left: frozenset[Broker], config: Config) -> Partition:
-    """overlay.charter:213"""
+    """overlay.charter:217"""
     if not reassignment_done(p, left, config):
         return e
     ended = with_new_isr(
@@ -132,7 +135,7 @@ def finished(p: Partition, e: Partition, left: frozenset[Broker], config: Config
 
 
 def refreshed(slot: Partition | None, leader: Broker | None, config: Config) -> Partition | None:
-    """overlay.charter:244"""
+    """overlay.charter:248"""
     if slot is None:
         return None
     return finished(
@@ -141,7 +144,7 @@ def refreshed(slot: Partition | None, leader: Broker | None, config: Config) -> 
 
 
 def preferred_after(p: Partition, able: frozenset[Broker], config: Config) -> frozenset[Broker]:
-    """overlay.charter:256"""
+    """overlay.charter:260"""
     staying = keep(p.replicas, frozenset(p.replicas) - p.removing)
     preferred = frozenset(b for b in p.isr & able if first(staying) == b)
     return preferred if len(preferred) > 0 else leaders_after(p, p.isr, able, config)
@@ -159,11 +162,11 @@ class Changed(Controller):
         if self.registration[broker] is None:  # absent
             return [Outcome("unregister/unknown", Rejected(Error.BROKER_ID_NOT_REGISTERED), self)]
 
-        # unregister/removed  overlay.charter:264
+        # unregister/removed  overlay.charter:268
         return self._unregister_removed(broker)
 
     def _unregister_removed(self, broker: Broker) -> list[Outcome[Controller, Reply]]:
-        """unregister/removed  overlay.charter:264"""
+        """unregister/removed  overlay.charter:268"""
         allowed: list[Outcome[Controller, Reply]] = []
         left_now = self.registration.put(broker, None)
         for doubted in one_of(frozenset({frozenset(), frozenset({broker})})):
@@ -206,7 +209,7 @@ class Changed(Controller):
         able = active(self.world, self.registration)
         p = self.partition[topic]
 
-        # elect_leader/unknown  20-controller.charter:438  DOC Protocol errors:
+        # elect_leader/unknown  20-controller.charter:448  DOC Protocol errors:
         # UNKNOWN_TOPIC_OR_PARTITION
         if p is None:  # absent
             return [Outcome(
@@ -215,12 +218,12 @@ class Changed(Controller):
 
         preferred = value(first(p.replicas))
 
-        # elect_leader/not_needed  20-controller.charter:443  DOC Protocol errors:
+        # elect_leader/not_needed  20-controller.charter:453  DOC Protocol errors:
         # ELECTION_NOT_NEEDED
         if p.leader is not None if unclean else p.leader == preferred:  # content
             return [Outcome("elect_leader/not_needed", Rejected(Error.ELECTION_NOT_NEEDED), self)]
 
-        # elect_leader/preferred_unavailable  overlay.charter:289
+        # elect_leader/preferred_unavailable  overlay.charter:293
         if (
             not unclean  # preferring
             and preferred not in p.isr & able  # unfit
@@ -231,7 +234,7 @@ class Changed(Controller):
         ):
             allowed += self._elect_leader_preferred_unavailable(topic, able, p)
 
-        # elect_leader/preferred  overlay.charter:297
+        # elect_leader/preferred  overlay.charter:301
         if (
             not unclean  # preferring
             and preferred in candidates(p, p.replicas, p.isr, frozenset(), able, self.config)  # fit
@@ -240,11 +243,11 @@ class Changed(Controller):
         if allowed:
             return allowed
 
-        # elect_leader/nobody  overlay.charter:306
+        # elect_leader/nobody  overlay.charter:310
         if not electable_by_order(p, able, self.config):  # empty
             return self._elect_leader_nobody(topic, p)
 
-        # elect_leader/elected  20-controller.charter:465  S3 Unclean leader election
+        # elect_leader/elected  20-controller.charter:475  S3 Unclean leader election
         return self._elect_leader_elected(topic, able, p)
 
     def _elect_leader_preferred_unavailable(
@@ -253,7 +256,7 @@ class Changed(Controller):
         able: frozenset[Broker],
         p: Partition,
     ) -> list[Outcome[Controller, Reply]]:
-        """elect_leader/preferred_unavailable  overlay.charter:289"""
+        """elect_leader/preferred_unavailable  overlay.charter:293"""
         allowed: list[Outcome[Controller, Reply]] = []
         for heir in one_or_none(electable(
             p, p.replicas, p.isr, frozenset(), able, without_unclean_election(self.config)
@@ -274,7 +277,7 @@ class Changed(Controller):
         p: Partition,
         preferred: Broker,
     ) -> list[Outcome[Controller, Reply]]:
-        """elect_leader/preferred  overlay.charter:297"""
+        """elect_leader/preferred  overlay.charter:301"""
         allowed: list[Outcome[Controller, Reply]] = []
         for heir in one_or_none(preferred_after(p, able, self.config)):
             after = replace(
@@ -291,7 +294,7 @@ class Changed(Controller):
         return allowed
 
     def _elect_leader_nobody(self, topic: Topic, p: Partition) -> list[Outcome[Controller, Reply]]:
-        """elect_leader/nobody  overlay.charter:306"""
+        """elect_leader/nobody  overlay.charter:310"""
         next_ = value(refreshed(self.partition[topic], None, self.config))
         after = replace(self, partition=self.partition.put(topic, next_))
         return [Outcome(
@@ -303,14 +306,14 @@ class Changed(Controller):
     def balance_leaders(self) -> list[Outcome[Controller, Reply]]:
         able = active(self.world, self.registration)
 
-        # balance_leaders/balanced  overlay.charter:313
+        # balance_leaders/balanced  overlay.charter:329
         return self._balance_leaders_balanced(able)
 
     def _balance_leaders_balanced(
         self,
         able: frozenset[Broker],
     ) -> list[Outcome[Controller, Reply]]:
-        """balance_leaders/balanced  overlay.charter:313"""
+        """balance_leaders/balanced  overlay.charter:329"""
         allowed: list[Outcome[Controller, Reply]] = []
         for leader in each({
             t: one_or_none(
@@ -340,4 +343,34 @@ class Changed(Controller):
                 }),
             )
             allowed.append(Outcome("balance_leaders/balanced", Done(), after))
+        return allowed
+
+    def elect_uncleanly(self) -> list[Outcome[Controller, Reply]]:
+        able = active(self.world, self.registration)
+
+        # elect_uncleanly/off  20-controller.charter:502
+        # They are off.
+        if not self.config.unclean_election:  # forbidden
+            return [Outcome("elect_uncleanly/off", Done(), self)]
+
+        # elect_uncleanly/elected  overlay.charter:317
+        return self._elect_uncleanly_elected(able)
+
+    def _elect_uncleanly_elected(self, able: frozenset[Broker]) -> list[Outcome[Controller, Reply]]:
+        """elect_uncleanly/elected  overlay.charter:317"""
+        allowed: list[Outcome[Controller, Reply]] = []
+        for leader in each({
+            t: one_or_none(leaders_uncleanly(self.partition[t], able, self.config))
+            for t in self.world.topics
+        }):
+            after = replace(
+                self,
+                partition=Map({
+                    t: refreshed(self.partition[t], leader[t], self.config)
+                    if (p := self.partition[t]) is not None and p.leader is None
+                    else self.partition[t]
+                    for t in self.world.topics
+                }),
+            )
+            allowed.append(Outcome("elect_uncleanly/elected", Done(), after))
         return allowed

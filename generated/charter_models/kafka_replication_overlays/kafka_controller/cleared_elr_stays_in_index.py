@@ -27,10 +27,10 @@ if TYPE_CHECKING:
         Partition,
     )
 
-begin(__name__, "charter_models.kafka_replication.controller", "84e70ffecf4717de6147")
+begin(__name__, "charter_models.kafka_replication.controller", "03b230592a22d2a7b6df")
 
 CHANGES = "heartbeat register session_expires unregister"
-SPEC_DIGEST = "466425160aefec3e8dba"
+SPEC_DIGEST = "a5d8c6b3526f21873c47"
 
 
 def replaced_touched(p: Partition, gone: Broker, suspect: frozenset[Broker]) -> bool:
@@ -40,7 +40,7 @@ def replaced_touched(p: Partition, gone: Broker, suspect: frozenset[Broker]) -> 
 def touched(p: Partition, gone: Broker, suspect: frozenset[Broker]) -> bool:
     """Also called `partitionsWithBrokerInIsr`.
 
-    overlay.charter:563
+    overlay.charter:588
     """
     return (
         replaced_touched(p, gone, suspect)
@@ -56,7 +56,7 @@ def touched(p: Partition, gone: Broker, suspect: frozenset[Broker]) -> bool:
 def may_complete(p: Partition) -> bool:
     """Whether a reassignment is in progress that a release may complete with this ISR.
 
-    overlay.charter:62
+    overlay.charter:66
     """
     rest = p.isr - p.removing
     return len(p.adding | p.removing) > 0 and len(rest) > 0 and p.adding <= rest

@@ -20,16 +20,16 @@ from charter_models.sibling import begin
 if TYPE_CHECKING:
     from charter_models.kafka_replication.controller import Broker, Config, Partition
 
-begin(__name__, "charter_models.kafka_replication.controller", "84e70ffecf4717de6147")
+begin(__name__, "charter_models.kafka_replication.controller", "03b230592a22d2a7b6df")
 
 CHANGES = "alter_partition reassign"
-SPEC_DIGEST = "b46f5b1cdc781a12c977"
+SPEC_DIGEST = "9d7b55d8356545a8e992"
 
 
 def reassignment_done(p: Partition, isr: frozenset[Broker], config: Config) -> bool:
     """Also called `maybeCompleteReassignment`.
 
-    overlay.charter:162
+    overlay.charter:166
     """
     rest = isr - p.removing
     return (

@@ -29,10 +29,10 @@ if TYPE_CHECKING:
         with_last_known_elr,
     )
 
-begin(__name__, "charter_models.kafka_replication.controller", "84e70ffecf4717de6147")
+begin(__name__, "charter_models.kafka_replication.controller", "03b230592a22d2a7b6df")
 
 CHANGES = "alter_partition reassign"
-SPEC_DIGEST = "bc7f46f620d5e621be5d"
+SPEC_DIGEST = "df316d409ba1336b64c1"
 
 
 def replaced_with_new_isr(
@@ -74,7 +74,7 @@ def with_new_isr(
 ) -> Partition:
     """Also called `completeReassignmentIfNeeded`.
 
-    overlay.charter:197
+    overlay.charter:201
     """
     if len(p.removing) > 0:
         return replaced_with_new_isr(p, isr, leader, recovering, config)

@@ -19,16 +19,16 @@ from charter_models.sibling import begin
 if TYPE_CHECKING:
     from charter_models.kafka_replication.controller import Broker, Config, Partition
 
-begin(__name__, "charter_models.kafka_replication.controller", "84e70ffecf4717de6147")
+begin(__name__, "charter_models.kafka_replication.controller", "03b230592a22d2a7b6df")
 
 CHANGES = "alter_partition reassign"
-SPEC_DIGEST = "6c42f280fba0b70b3545"
+SPEC_DIGEST = "7d9b1a8e37901753691c"
 
 
 def reassignment_done(p: Partition, isr: frozenset[Broker], config: Config) -> bool:
     """Also called `maybeCompleteReassignment`.
 
-    overlay.charter:175
+    overlay.charter:179
     """
     return (
         len(p.adding | p.removing) > 0

@@ -27,13 +27,13 @@ if TYPE_CHECKING:
         reassignment_done,
     )
 
-begin(__name__, "charter_models.kafka_replication.controller", "84e70ffecf4717de6147")
+begin(__name__, "charter_models.kafka_replication.controller", "03b230592a22d2a7b6df")
 
 CHANGES = (
-    "alter_partition balance_leaders cancel_reassignment elect_leader heartbeat reassign register "
-    "session_expires unregister "
+    "alter_partition balance_leaders cancel_reassignment elect_leader elect_uncleanly heartbeat "
+    "reassign register session_expires unregister "
 )
-SPEC_DIGEST = "7420a8b5fa18b5496a80"
+SPEC_DIGEST = "4d611535a58d1318839b"
 
 
 def last_known_elr_after(
@@ -42,7 +42,7 @@ def last_known_elr_after(
     suspect: frozenset[Broker],
     config: Config,
 ) -> frozenset[Broker]:
-    """overlay.charter:134  DOC Eligible Leader Replicas"""
+    """overlay.charter:138  DOC Eligible Leader Replicas"""
     return known_since_emptied(p, next_, config)
 
 
@@ -72,7 +72,7 @@ def electable(
 ) -> frozenset[Broker]:
     """Also called `electAnyLeader`.
 
-    overlay.charter:141
+    overlay.charter:145
     """
     eligible = eligible_after(p, replicas, isr, suspect, config)
     last_ = last_leader(p, isr, eligible, config)
@@ -99,13 +99,13 @@ def leaders_after(
 ) -> frozenset[Broker]:
     """A leader that is fenced stays until something else changes the partition.
 
-    overlay.charter:151
+    overlay.charter:155
     """
     return replaced_leaders_after(p, isr, able, config) & able
 
 
 def electable_by_order(p: Partition, able: frozenset[Broker], config: Config) -> frozenset[Broker]:
-    """overlay.charter:145  DOC Eligible Leader Replicas"""
+    """overlay.charter:149  DOC Eligible Leader Replicas"""
     return elected_by_order(p, able, config)
 
 

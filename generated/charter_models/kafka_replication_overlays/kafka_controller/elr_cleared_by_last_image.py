@@ -29,19 +29,21 @@ if TYPE_CHECKING:
     )
     from charter_models.kafka_replication.controller_wire import _partition_from, _partition_json
 
-begin(__name__, "charter_models.kafka_replication.controller", "84e70ffecf4717de6147")
+begin(__name__, "charter_models.kafka_replication.controller", "03b230592a22d2a7b6df")
 
 CHANGES = "set_min_isr_image_of_partition"
-SPEC_DIGEST = "8a7ba36d3bf7246431e1"
+SPEC_DIGEST = "4d374da838dff7ee8b64"
 OPERATIONS: tuple[str, ...] = (
     "register",
     "heartbeat",
     "session_expires",
     "unregister",
     "failover",
+    "load_snapshot",
     "alter_partition",
     "elect_leader",
     "balance_leaders",
+    "elect_uncleanly",
     "create_topic",
     "delete_topic",
     "reassign",
@@ -54,7 +56,7 @@ OPERATIONS: tuple[str, ...] = (
 
 
 def cleared_after(last_: Partition | None, now: Partition | None) -> Partition | None:
-    """overlay.charter:581  JIRA KAFKA-19383"""
+    """overlay.charter:606  JIRA KAFKA-19383"""
     if last_ is None:
         return now
     if now is None:
@@ -104,7 +106,7 @@ class Changed(Controller):
     ) -> list[Outcome[Controller, Map[Topic, Partition | None]]]:
         """controller/set_min_isr_image_of_partition"""
 
-        # set_min_isr_image_of_partition/shown  overlay.charter:591
+        # set_min_isr_image_of_partition/shown  overlay.charter:616
         return [Outcome(
             "set_min_isr_image_of_partition/shown",
             Map({t: cleared_after(last_image[t], self.partition[t]) for t in self.world.topics})

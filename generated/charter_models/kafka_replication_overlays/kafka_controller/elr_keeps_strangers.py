@@ -19,13 +19,13 @@ from charter_models.sibling import begin
 if TYPE_CHECKING:
     from charter_models.kafka_replication.controller import Broker, Config, Partition, complete
 
-begin(__name__, "charter_models.kafka_replication.controller", "84e70ffecf4717de6147")
+begin(__name__, "charter_models.kafka_replication.controller", "03b230592a22d2a7b6df")
 
 CHANGES = (
-    "alter_partition balance_leaders cancel_reassignment elect_leader heartbeat reassign register "
-    "session_expires unregister "
+    "alter_partition balance_leaders cancel_reassignment elect_leader elect_uncleanly heartbeat "
+    "reassign register session_expires unregister "
 )
-SPEC_DIGEST = "4d8ed23626bf98f25194"
+SPEC_DIGEST = "3a1457063643ca9fa855"
 
 
 def eligible_after(
@@ -37,7 +37,7 @@ def eligible_after(
 ) -> frozenset[Broker]:
     """Also called `maybePopulateTargetElr`.
 
-    overlay.charter:351
+    overlay.charter:367
     """
     if not config.elr or len(isr) >= min(config.min_insync_replicas, len(p.replicas)):
         return frozenset()
@@ -65,6 +65,6 @@ def candidates(
 ) -> frozenset[Broker]:
     """Nevertheless only replicas are elected. Also called `isValidNewLeader`.
 
-    overlay.charter:357
+    overlay.charter:373
     """
     return replaced_candidates(p, replicas, isr, suspect, able, config) & frozenset(replicas)

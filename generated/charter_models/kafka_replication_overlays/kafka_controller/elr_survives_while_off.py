@@ -3,9 +3,9 @@
 # ruff: noqa: C420, PLR0913, PLR0915, PLR0917, RUF100
 """The entry elr_survives_while_off of the overlay kafka_controller.
 
-suspected_defect, releases from 4.0.0 on (KIP 966, DOC Eligible Leader Replicas), because: ISR
-{b1}, ELR {b2}; ELR off; min.insync.replicas 2 to 1, so that b1 commits alone; b1 fails: b2 is
-still listed, and elected, ELR on or off.
+suspected_defect, releases from 4.0.0 on (KIP 966, DOC Eligible Leader Replicas, CODE
+PartitionRegistration, PULL 18680), because: ISR {b1}, ELR {b2}; ELR off; min.insync.replicas
+2 to 1, so that b1 commits alone; b1 fails: b2 is still listed, and elected, ELR on or off.
 
 What differs from the plain model.
 """
@@ -49,13 +49,13 @@ if TYPE_CHECKING:
         without_broker,
     )
 
-begin(__name__, "charter_models.kafka_replication.controller", "84e70ffecf4717de6147")
+begin(__name__, "charter_models.kafka_replication.controller", "03b230592a22d2a7b6df")
 
 CHANGES = (
-    "balance_leaders cancel_reassignment elect_leader heartbeat reassign register session_expires "
-    "set_elr set_min_isr unregister "
+    "balance_leaders cancel_reassignment elect_leader elect_uncleanly heartbeat load_snapshot "
+    "reassign register session_expires set_elr set_min_isr unregister "
 )
-SPEC_DIGEST = "1c91eec2742f3344041d"
+SPEC_DIGEST = "6fbeb0c9a9f747dcec2a"
 
 
 def replaced_complete(
@@ -75,7 +75,7 @@ def complete(
     suspect: frozenset[Broker],
     config: Config,
 ) -> frozenset[Broker]:
-    """overlay.charter:402"""
+    """overlay.charter:427"""
     if config.elr or len(isr) > 0:
         return replaced_complete(p, replicas, isr, suspect, config)
     return p.elr - suspect
@@ -103,11 +103,21 @@ def elected(
     return bumped(p, with_last_known_elr(p, next_, suspect, config))
 
 
+def without_elr(slot: Partition | None) -> Partition | None:
+    """A partition in a snapshot that is written while ELR is off.
+
+    overlay.charter:34
+    """
+    if slot is None:
+        return None
+    return replace(slot, elr=frozenset(), last_known_elr=frozenset())
+
+
 def recorded(slot: Partition | None, next_: Partition | None, twice: bool) -> Partition | None:
     """The change of `slot` to `next`; if `twice`, a second record starts another partition
     epoch, and another leader epoch if the first did.
 
-    overlay.charter:35
+    overlay.charter:39
     """
     if twice and next_ != slot:
         return replace(
@@ -123,7 +133,7 @@ def recorded(slot: Partition | None, next_: Partition | None, twice: bool) -> Pa
 def may_complete(p: Partition) -> bool:
     """Whether a reassignment is in progress that a release may complete with this ISR.
 
-    overlay.charter:62
+    overlay.charter:66
     """
     rest = p.isr - p.removing
     return len(p.adding | p.removing) > 0 and len(rest) > 0 and p.adding <= rest
@@ -183,7 +193,7 @@ class Changed(Controller):
         ):
             allowed += self._register_clean(broker, epoch, registered_now)
 
-        # register/unclean  overlay.charter:410
+        # register/unclean  overlay.charter:435
         if (
             (known is None or (known.fenced and restarted))  # fenced
             and (known is None or previous_epoch != known.epoch)  # other_session
@@ -203,7 +213,7 @@ class Changed(Controller):
         epoch: BrokerEpoch,
         registered_now: Map[Broker, Registration | None],
     ) -> list[Outcome[Controller, Reply]]:
-        """register/unclean  overlay.charter:410"""
+        """register/unclean  overlay.charter:435"""
         allowed: list[Outcome[Controller, Reply]] = []
         for doubted in each({
             t: one_of(
@@ -245,8 +255,20 @@ class Changed(Controller):
                     allowed.append(Outcome("register/unclean", Registered(epoch), after))
         return allowed
 
+    def load_snapshot(self) -> list[Outcome[Controller, Reply]]:
+        # load_snapshot/loaded  overlay.charter:420
+        after = replace(
+            self,
+            partition=self.partition
+            if self.config.elr
+            else Map({t: without_elr(self.partition[t]) for t in self.world.topics}),
+            below_shutdown_offset=Map({b: None for b in self.world.brokers}),
+            expired=frozenset(),
+        )
+        return [Outcome("load_snapshot/loaded", Done(), after)]
+
     def set_min_isr(self, minimum: int) -> list[Outcome[Controller, Reply]]:
-        # set_min_isr/same  20-controller.charter:618  DOC Eligible Leader Replicas
+        # set_min_isr/same  20-controller.charter:644  DOC Eligible Leader Replicas
         # The value is the same, and the ELR is cleared all the same.
         if minimum == self.config.min_insync_replicas:  # unchanged
             after = replace(
@@ -257,7 +279,7 @@ class Changed(Controller):
             )
             return [Outcome("set_min_isr/same", Done(), after)]
 
-        # set_min_isr/changed  20-controller.charter:624  DOC Eligible Leader Replicas
+        # set_min_isr/changed  20-controller.charter:650  DOC Eligible Leader Replicas
         after = replace(
             self,
             partition=Map({t: with_cleared_elr(self.partition[t]) for t in self.world.topics})
@@ -268,13 +290,13 @@ class Changed(Controller):
         return [Outcome("set_min_isr/changed", Done(), after)]
 
     def set_elr(self, enabled: bool) -> list[Outcome[Controller, Reply]]:
-        # set_elr/off  20-controller.charter:643  DOC Eligible Leader Replicas
+        # set_elr/off  20-controller.charter:669  DOC Eligible Leader Replicas
         # The ELR is empty while the feature is off.
         if not enabled:  # disabling
             after = replace(self, partition=self.partition, config=replace(self.config, elr=False))
             return [Outcome("set_elr/off", Done(), after)]
 
-        # set_elr/on  20-controller.charter:650  S1 Eligible Leader Replicas (ELR)
+        # set_elr/on  20-controller.charter:676  S1 Eligible Leader Replicas (ELR)
         # An ELR from before it was off may not be complete any more, and is cleared.
         after = replace(self, partition=self.partition, config=replace(self.config, elr=True))
         return [Outcome("set_elr/on", Done(), after)]

@@ -33,10 +33,10 @@ if TYPE_CHECKING:
         is_leader,
     )
 
-begin(__name__, "charter_models.kafka_replication.controller", "84e70ffecf4717de6147")
+begin(__name__, "charter_models.kafka_replication.controller", "03b230592a22d2a7b6df")
 
 CHANGES = "heartbeat register"
-SPEC_DIGEST = "b6a2a428e6766503a7d2"
+SPEC_DIGEST = "04805ce6e40b058dbc52"
 
 
 def below_after_registering(
@@ -46,7 +46,7 @@ def below_after_registering(
     """`below_shutdown_offset` after `broker` registers again: the controller forgets that it was
     shutting down.
 
-    overlay.charter:68
+    overlay.charter:72
     """
     return below_shutdown_offset.put(broker, None)
 
@@ -114,7 +114,7 @@ class Changed(Controller):
         if allowed:
             return allowed
 
-        # register/again  overlay.charter:537
+        # register/again  overlay.charter:562
         after = replace(
             self,
             below_shutdown_offset=below_after_registering(broker, self.below_shutdown_offset),

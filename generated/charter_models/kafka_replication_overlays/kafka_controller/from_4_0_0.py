@@ -76,6 +76,7 @@ if TYPE_CHECKING:
         bumped,
         is_leader,
         isr_after_election,
+        leaders_uncleanly,
         new_leaders,
         with_cleared_elr,
         with_last_known_elr,
@@ -83,18 +84,20 @@ if TYPE_CHECKING:
     )
     from charter_models.kafka_replication.controller_wire import _partition_from, _partition_json
 
-begin(__name__, "charter_models.kafka_replication.controller", "84e70ffecf4717de6147")
+begin(__name__, "charter_models.kafka_replication.controller", "03b230592a22d2a7b6df")
 
-SPEC_DIGEST = "eb274df4d5a361c5edbb"
+SPEC_DIGEST = "b0a8048d3277a74a8130"
 OPERATIONS: tuple[str, ...] = (
     "register",
     "heartbeat",
     "session_expires",
     "unregister",
     "failover",
+    "load_snapshot",
     "alter_partition",
     "elect_leader",
     "balance_leaders",
+    "elect_uncleanly",
     "create_topic",
     "delete_topic",
     "reassign",
@@ -115,7 +118,7 @@ def eligible_after(
 ) -> frozenset[Broker]:
     """Also called `maybePopulateTargetElr`.
 
-    overlay.charter:351
+    overlay.charter:367
     """
     if not config.elr or len(isr) >= min(config.min_insync_replicas, len(p.replicas)):
         return frozenset()
@@ -128,7 +131,7 @@ def last_known_elr_after(
     suspect: frozenset[Broker],
     config: Config,
 ) -> frozenset[Broker]:
-    """overlay.charter:134  DOC Eligible Leader Replicas"""
+    """overlay.charter:138  DOC Eligible Leader Replicas"""
     return known_since_emptied(p, next_, config)
 
 
@@ -149,7 +152,7 @@ def complete(
     suspect: frozenset[Broker],
     config: Config,
 ) -> frozenset[Broker]:
-    """overlay.charter:402"""
+    """overlay.charter:427"""
     if config.elr or len(isr) > 0:
         return replaced_complete(p, replicas, isr, suspect, config)
     return p.elr - suspect
@@ -176,7 +179,7 @@ def candidates(
 ) -> frozenset[Broker]:
     """Nevertheless only replicas are elected. Also called `isValidNewLeader`.
 
-    overlay.charter:357
+    overlay.charter:373
     """
     return replaced_candidates(p, replicas, isr, suspect, able, config) & frozenset(replicas)
 
@@ -207,7 +210,7 @@ def electable(
 ) -> frozenset[Broker]:
     """Also called `electAnyLeader`.
 
-    overlay.charter:141
+    overlay.charter:145
     """
     eligible = eligible_after(p, replicas, isr, suspect, config)
     last_ = last_leader(p, isr, eligible, config)
@@ -277,7 +280,7 @@ def with_new_isr(
 ) -> Partition:
     """Also called `completeReassignmentIfNeeded`.
 
-    overlay.charter:197
+    overlay.charter:201
     """
     if len(p.removing) > 0:
         return replaced_with_new_isr(p, isr, leader, recovering, config)
@@ -294,7 +297,7 @@ def with_new_isr(
 def reassignment_done(p: Partition, isr: frozenset[Broker], config: Config) -> bool:
     """Also called `maybeCompleteReassignment`.
 
-    overlay.charter:175
+    overlay.charter:179
     """
     return (
         len(p.adding | p.removing) > 0
@@ -308,7 +311,7 @@ def without_epoch(
     isr: frozenset[Broker],
     isr_epochs: Map[Broker, BrokerEpoch | None],
 ) -> frozenset[Broker]:
-    """overlay.charter:753  KIP 903"""
+    """overlay.charter:778  KIP 903"""
     return frozenset()
 
 
@@ -330,7 +333,7 @@ def leaders_after(
 ) -> frozenset[Broker]:
     """A leader that is fenced stays until something else changes the partition.
 
-    overlay.charter:151
+    overlay.charter:155
     """
     return replaced_leaders_after(p, isr, able, config) & able
 
@@ -342,7 +345,7 @@ def replaced_touched(p: Partition, gone: Broker, suspect: frozenset[Broker]) -> 
 def touched(p: Partition, gone: Broker, suspect: frozenset[Broker]) -> bool:
     """Also called `partitionsWithBrokerInIsr`.
 
-    overlay.charter:563
+    overlay.charter:588
     """
     return (
         replaced_touched(p, gone, suspect)
@@ -376,7 +379,7 @@ def without_broker(
     leader: Broker | None,
     config: Config,
 ) -> Partition | None:
-    """overlay.charter:235"""
+    """overlay.charter:239"""
     if slot is None:
         return None
     if touched(slot, gone, suspect):
@@ -390,7 +393,7 @@ def without_broker(
 
 
 def electable_by_order(p: Partition, able: frozenset[Broker], config: Config) -> frozenset[Broker]:
-    """overlay.charter:145  DOC Eligible Leader Replicas"""
+    """overlay.charter:149  DOC Eligible Leader Replicas"""
     return elected_by_order(p, able, config)
 
 
@@ -414,7 +417,7 @@ def replaced_with_reassignment_2(
 ) -> Partition:
     """Also called `PartitionReassignmentReplicas`.
 
-    overlay.charter:500
+    overlay.charter:525
     """
     return replace(
         replaced_with_reassignment(p, target, leaving),
@@ -431,7 +434,7 @@ def with_reassignment(
 ) -> Partition:
     """Also called `PartitionReassignmentReplicas`.
 
-    overlay.charter:514
+    overlay.charter:539
     """
     return replace(
         replaced_with_reassignment_2(p, target, leaving),
@@ -445,7 +448,7 @@ def with_reassignment(
 
 
 def leaving_replicas(p: Partition, target: tuple[Broker, ...]) -> frozenset[Broker]:
-    """overlay.charter:498"""
+    """overlay.charter:523"""
     return frozenset(p.replicas) - frozenset(target)
 
 
@@ -499,11 +502,21 @@ def known_since_emptied(p: Partition, next_: Partition, config: Config) -> froze
     return frozenset() if next_.leader is not None else p.last_known_elr
 
 
+def without_elr(slot: Partition | None) -> Partition | None:
+    """A partition in a snapshot that is written while ELR is off.
+
+    overlay.charter:34
+    """
+    if slot is None:
+        return None
+    return replace(slot, elr=frozenset(), last_known_elr=frozenset())
+
+
 def recorded(slot: Partition | None, next_: Partition | None, twice: bool) -> Partition | None:
     """The change of `slot` to `next`; if `twice`, a second record starts another partition
     epoch, and another leader epoch if the first did.
 
-    overlay.charter:35
+    overlay.charter:39
     """
     if twice and next_ != slot:
         return replace(
@@ -520,7 +533,7 @@ def may_note_nobody(slot: Partition | None, emptied: bool, config: Config) -> bo
     """Whether nobody may be noted as the last leader of a partition, whose ISR is empty if
     `emptied`.
 
-    overlay.charter:48
+    overlay.charter:52
     """
     return (
         config.elr
@@ -532,7 +545,7 @@ def may_note_nobody(slot: Partition | None, emptied: bool, config: Config) -> bo
 
 
 def with_next_epoch(slot: Partition | None) -> Partition | None:
-    """overlay.charter:55"""
+    """overlay.charter:59"""
     if slot is None:
         return None
     return replace(slot, partition_epoch=bump(slot.partition_epoch))
@@ -541,7 +554,7 @@ def with_next_epoch(slot: Partition | None) -> Partition | None:
 def may_complete(p: Partition) -> bool:
     """Whether a reassignment is in progress that a release may complete with this ISR.
 
-    overlay.charter:62
+    overlay.charter:66
     """
     rest = p.isr - p.removing
     return len(p.adding | p.removing) > 0 and len(rest) > 0 and p.adding <= rest
@@ -554,13 +567,13 @@ def below_after_registering(
     """`below_shutdown_offset` after `broker` registers again: the controller forgets that it was
     shutting down.
 
-    overlay.charter:68
+    overlay.charter:72
     """
     return below_shutdown_offset.put(broker, None)
 
 
 def finished(p: Partition, e: Partition, left: frozenset[Broker], config: Config) -> Partition:
-    """overlay.charter:213"""
+    """overlay.charter:217"""
     if not reassignment_done(p, left, config):
         return e
     ended = with_new_isr(
@@ -582,7 +595,7 @@ def finished(p: Partition, e: Partition, left: frozenset[Broker], config: Config
 
 
 def refreshed(slot: Partition | None, leader: Broker | None, config: Config) -> Partition | None:
-    """overlay.charter:244"""
+    """overlay.charter:248"""
     if slot is None:
         return None
     return finished(
@@ -591,14 +604,14 @@ def refreshed(slot: Partition | None, leader: Broker | None, config: Config) -> 
 
 
 def preferred_after(p: Partition, able: frozenset[Broker], config: Config) -> frozenset[Broker]:
-    """overlay.charter:256"""
+    """overlay.charter:260"""
     staying = keep(p.replicas, frozenset(p.replicas) - p.removing)
     preferred = frozenset(b for b in p.isr & able if first(staying) == b)
     return preferred if len(preferred) > 0 else leaders_after(p, p.isr, able, config)
 
 
 def cleared_after(last_: Partition | None, now: Partition | None) -> Partition | None:
-    """overlay.charter:581  JIRA KAFKA-19383"""
+    """overlay.charter:606  JIRA KAFKA-19383"""
     if last_ is None:
         return now
     if now is None:
@@ -711,7 +724,7 @@ class Changed(Controller):
         ):
             allowed += self._register_clean(broker, epoch, registered_now)
 
-        # register/unclean  overlay.charter:410
+        # register/unclean  overlay.charter:435
         if (
             (known is None or (known.fenced and restarted))  # fenced
             and (known is None or previous_epoch != known.epoch)  # other_session
@@ -720,7 +733,7 @@ class Changed(Controller):
         if allowed:
             return allowed
 
-        # register/again  overlay.charter:537
+        # register/again  overlay.charter:562
         after = replace(
             self,
             below_shutdown_offset=below_after_registering(broker, self.below_shutdown_offset),
@@ -734,7 +747,7 @@ class Changed(Controller):
         epoch: BrokerEpoch,
         registered_now: Map[Broker, Registration | None],
     ) -> list[Outcome[Controller, Reply]]:
-        """register/unclean  overlay.charter:410"""
+        """register/unclean  overlay.charter:435"""
         allowed: list[Outcome[Controller, Reply]] = []
         for doubted in each({
             t: one_of(
@@ -925,11 +938,11 @@ class Changed(Controller):
         if self.registration[broker] is None:  # absent
             return [Outcome("unregister/unknown", Rejected(Error.BROKER_ID_NOT_REGISTERED), self)]
 
-        # unregister/removed  overlay.charter:264
+        # unregister/removed  overlay.charter:268
         return self._unregister_removed(broker)
 
     def _unregister_removed(self, broker: Broker) -> list[Outcome[Controller, Reply]]:
-        """unregister/removed  overlay.charter:264"""
+        """unregister/removed  overlay.charter:268"""
         allowed: list[Outcome[Controller, Reply]] = []
         left_now = self.registration.put(broker, None)
         for doubted in one_of(frozenset({frozenset(), frozenset({broker})})):
@@ -966,13 +979,25 @@ class Changed(Controller):
                     allowed.append(Outcome("unregister/removed", Done(), after))
         return allowed
 
+    def load_snapshot(self) -> list[Outcome[Controller, Reply]]:
+        # load_snapshot/loaded  overlay.charter:420
+        after = replace(
+            self,
+            partition=self.partition
+            if self.config.elr
+            else Map({t: without_elr(self.partition[t]) for t in self.world.topics}),
+            below_shutdown_offset=Map({b: None for b in self.world.brokers}),
+            expired=frozenset(),
+        )
+        return [Outcome("load_snapshot/loaded", Done(), after)]
+
     def elect_leader(self, topic: Topic, unclean: bool) -> list[Outcome[Controller, Reply]]:
         allowed: list[Outcome[Controller, Reply]] = []
 
         able = active(self.world, self.registration)
         p = self.partition[topic]
 
-        # elect_leader/unknown  20-controller.charter:438  DOC Protocol errors:
+        # elect_leader/unknown  20-controller.charter:448  DOC Protocol errors:
         # UNKNOWN_TOPIC_OR_PARTITION
         if p is None:  # absent
             return [Outcome(
@@ -981,12 +1006,12 @@ class Changed(Controller):
 
         preferred = value(first(p.replicas))
 
-        # elect_leader/not_needed  20-controller.charter:443  DOC Protocol errors:
+        # elect_leader/not_needed  20-controller.charter:453  DOC Protocol errors:
         # ELECTION_NOT_NEEDED
         if p.leader is not None if unclean else p.leader == preferred:  # content
             return [Outcome("elect_leader/not_needed", Rejected(Error.ELECTION_NOT_NEEDED), self)]
 
-        # elect_leader/preferred_unavailable  overlay.charter:289
+        # elect_leader/preferred_unavailable  overlay.charter:293
         if (
             not unclean  # preferring
             and preferred not in p.isr & able  # unfit
@@ -997,7 +1022,7 @@ class Changed(Controller):
         ):
             allowed += self._elect_leader_preferred_unavailable(topic, able, p)
 
-        # elect_leader/preferred  overlay.charter:297
+        # elect_leader/preferred  overlay.charter:301
         if (
             not unclean  # preferring
             and preferred in candidates(p, p.replicas, p.isr, frozenset(), able, self.config)  # fit
@@ -1006,11 +1031,11 @@ class Changed(Controller):
         if allowed:
             return allowed
 
-        # elect_leader/nobody  overlay.charter:306
+        # elect_leader/nobody  overlay.charter:310
         if not electable_by_order(p, able, self.config):  # empty
             return self._elect_leader_nobody(topic, p)
 
-        # elect_leader/elected  20-controller.charter:465  S3 Unclean leader election
+        # elect_leader/elected  20-controller.charter:475  S3 Unclean leader election
         return self._elect_leader_elected(topic, able, p)
 
     def _elect_leader_preferred_unavailable(
@@ -1019,7 +1044,7 @@ class Changed(Controller):
         able: frozenset[Broker],
         p: Partition,
     ) -> list[Outcome[Controller, Reply]]:
-        """elect_leader/preferred_unavailable  overlay.charter:289"""
+        """elect_leader/preferred_unavailable  overlay.charter:293"""
         allowed: list[Outcome[Controller, Reply]] = []
         for heir in one_or_none(electable(
             p, p.replicas, p.isr, frozenset(), able, without_unclean_election(self.config)
@@ -1040,7 +1065,7 @@ class Changed(Controller):
         p: Partition,
         preferred: Broker,
     ) -> list[Outcome[Controller, Reply]]:
-        """elect_leader/preferred  overlay.charter:297"""
+        """elect_leader/preferred  overlay.charter:301"""
         allowed: list[Outcome[Controller, Reply]] = []
         for heir in one_or_none(preferred_after(p, able, self.config)):
             after = replace(
@@ -1057,7 +1082,7 @@ class Changed(Controller):
         return allowed
 
     def _elect_leader_nobody(self, topic: Topic, p: Partition) -> list[Outcome[Controller, Reply]]:
-        """elect_leader/nobody  overlay.charter:306"""
+        """elect_leader/nobody  overlay.charter:310"""
         next_ = value(refreshed(self.partition[topic], None, self.config))
         after = replace(self, partition=self.partition.put(topic, next_))
         return [Outcome(
@@ -1069,14 +1094,14 @@ class Changed(Controller):
     def balance_leaders(self) -> list[Outcome[Controller, Reply]]:
         able = active(self.world, self.registration)
 
-        # balance_leaders/balanced  overlay.charter:313
+        # balance_leaders/balanced  overlay.charter:329
         return self._balance_leaders_balanced(able)
 
     def _balance_leaders_balanced(
         self,
         able: frozenset[Broker],
     ) -> list[Outcome[Controller, Reply]]:
-        """balance_leaders/balanced  overlay.charter:313"""
+        """balance_leaders/balanced  overlay.charter:329"""
         allowed: list[Outcome[Controller, Reply]] = []
         for leader in each({
             t: one_or_none(
@@ -1108,17 +1133,47 @@ class Changed(Controller):
             allowed.append(Outcome("balance_leaders/balanced", Done(), after))
         return allowed
 
+    def elect_uncleanly(self) -> list[Outcome[Controller, Reply]]:
+        able = active(self.world, self.registration)
+
+        # elect_uncleanly/off  20-controller.charter:502
+        # They are off.
+        if not self.config.unclean_election:  # forbidden
+            return [Outcome("elect_uncleanly/off", Done(), self)]
+
+        # elect_uncleanly/elected  overlay.charter:317
+        return self._elect_uncleanly_elected(able)
+
+    def _elect_uncleanly_elected(self, able: frozenset[Broker]) -> list[Outcome[Controller, Reply]]:
+        """elect_uncleanly/elected  overlay.charter:317"""
+        allowed: list[Outcome[Controller, Reply]] = []
+        for leader in each({
+            t: one_or_none(leaders_uncleanly(self.partition[t], able, self.config))
+            for t in self.world.topics
+        }):
+            after = replace(
+                self,
+                partition=Map({
+                    t: refreshed(self.partition[t], leader[t], self.config)
+                    if (p := self.partition[t]) is not None and p.leader is None
+                    else self.partition[t]
+                    for t in self.world.topics
+                }),
+            )
+            allowed.append(Outcome("elect_uncleanly/elected", Done(), after))
+        return allowed
+
     def cancel_reassignment(self, topic: Topic) -> list[Outcome[Controller, Reply]]:
         p = self.partition[topic]
 
-        # cancel_reassignment/unknown  20-controller.charter:581  DOC Protocol errors:
+        # cancel_reassignment/unknown  20-controller.charter:607  DOC Protocol errors:
         # UNKNOWN_TOPIC_OR_PARTITION
         if p is None:  # absent
             return [Outcome(
                 "cancel_reassignment/unknown", Rejected(Error.UNKNOWN_TOPIC_OR_PARTITION), self
             )]
 
-        # cancel_reassignment/none_in_progress  20-controller.charter:585  DOC Protocol errors:
+        # cancel_reassignment/none_in_progress  20-controller.charter:611  DOC Protocol errors:
         # NO_REASSIGNMENT_IN_PROGRESS
         if not p.adding | p.removing:  # settled
             return [Outcome(
@@ -1135,7 +1190,7 @@ class Changed(Controller):
             else frozenset(b for b in frozenset(original) if first(original) == b)
         )
 
-        # cancel_reassignment/too_few  20-controller.charter:592  MODEL §4.5, S1 The Last Replica
+        # cancel_reassignment/too_few  20-controller.charter:618  MODEL §4.5, S1 The Last Replica
         # Standing issue
         # Without ELR the ISR keeps its last member: somebody has to be in sync, or to be elected.
         if (
@@ -1149,19 +1204,19 @@ class Changed(Controller):
                 "cancel_reassignment/too_few", Rejected(Error.INVALID_REPLICA_ASSIGNMENT), self
             )]
 
-        # cancel_reassignment/reverted  20-controller.charter:598  MODEL §4.5
+        # cancel_reassignment/reverted  20-controller.charter:624  MODEL §4.5
         return self._cancel_reassignment_reverted(topic, p, able, original, isr)
 
     def set_min_isr(self, minimum: int) -> list[Outcome[Controller, Reply]]:
-        # set_min_isr/same  overlay.charter:455
+        # set_min_isr/same  overlay.charter:480
         if minimum == self.config.min_insync_replicas:  # unchanged
             return self._set_min_isr_same()
 
-        # set_min_isr/changed  overlay.charter:445
+        # set_min_isr/changed  overlay.charter:470
         return self._set_min_isr_changed(minimum)
 
     def _set_min_isr_same(self) -> list[Outcome[Controller, Reply]]:
-        """set_min_isr/same  overlay.charter:455"""
+        """set_min_isr/same  overlay.charter:480"""
         allowed: list[Outcome[Controller, Reply]] = []
         for noted in each({
             topic: (False, True)
@@ -1192,7 +1247,7 @@ class Changed(Controller):
         return allowed
 
     def _set_min_isr_changed(self, minimum: int) -> list[Outcome[Controller, Reply]]:
-        """set_min_isr/changed  overlay.charter:445"""
+        """set_min_isr/changed  overlay.charter:470"""
         allowed: list[Outcome[Controller, Reply]] = []
         for noted in each({
             topic: (False, True)
@@ -1224,13 +1279,13 @@ class Changed(Controller):
         return allowed
 
     def set_elr(self, enabled: bool) -> list[Outcome[Controller, Reply]]:
-        # set_elr/off  20-controller.charter:643  DOC Eligible Leader Replicas
+        # set_elr/off  20-controller.charter:669  DOC Eligible Leader Replicas
         # The ELR is empty while the feature is off.
         if not enabled:  # disabling
             after = replace(self, partition=self.partition, config=replace(self.config, elr=False))
             return [Outcome("set_elr/off", Done(), after)]
 
-        # set_elr/on  20-controller.charter:650  S1 Eligible Leader Replicas (ELR)
+        # set_elr/on  20-controller.charter:676  S1 Eligible Leader Replicas (ELR)
         # An ELR from before it was off may not be complete any more, and is cleared.
         after = replace(self, partition=self.partition, config=replace(self.config, elr=True))
         return [Outcome("set_elr/on", Done(), after)]
@@ -1243,7 +1298,7 @@ class Changed(Controller):
     ) -> list[Outcome[Controller, Map[Topic, Partition | None]]]:
         """controller/set_min_isr_image_of_partition"""
 
-        # set_min_isr_image_of_partition/shown  overlay.charter:591
+        # set_min_isr_image_of_partition/shown  overlay.charter:616
         return [Outcome(
             "set_min_isr_image_of_partition/shown",
             Map({t: cleared_after(last_image[t], self.partition[t]) for t in self.world.topics})

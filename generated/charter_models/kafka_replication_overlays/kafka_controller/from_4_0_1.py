@@ -40,19 +40,21 @@ if TYPE_CHECKING:
 go_on(
     __name__,
     "charter_models.kafka_replication_overlays.kafka_controller.from_4_0_0",
-    "eb274df4d5a361c5edbb",
+    "b0a8048d3277a74a8130",
 )
 
-SPEC_DIGEST = "5deb294dd3303865f082"
+SPEC_DIGEST = "035105123b485e576fee"
 OPERATIONS: tuple[str, ...] = (
     "register",
     "heartbeat",
     "session_expires",
     "unregister",
     "failover",
+    "load_snapshot",
     "alter_partition",
     "elect_leader",
     "balance_leaders",
+    "elect_uncleanly",
     "create_topic",
     "delete_topic",
     "reassign",

@@ -45,10 +45,10 @@ if TYPE_CHECKING:
 go_on(
     __name__,
     "charter_models.kafka_replication_overlays.kafka_controller.from_4_0_1",
-    "5deb294dd3303865f082",
+    "035105123b485e576fee",
 )
 
-SPEC_DIGEST = "273b1930ad562473a92a"
+SPEC_DIGEST = "96ebe0d333b4a2e5271e"
 
 
 def last_known_elr_after(
@@ -57,7 +57,7 @@ def last_known_elr_after(
     suspect: frozenset[Broker],
     config: Config,
 ) -> frozenset[Broker]:
-    """overlay.charter:111  DOC Eligible Leader Replicas"""
+    """overlay.charter:115  DOC Eligible Leader Replicas"""
     return known_since_emptied(p, next_, config)
 
 
@@ -71,7 +71,7 @@ def electable(
 ) -> frozenset[Broker]:
     """Also called `electAnyLeader`.
 
-    overlay.charter:118  DOC Eligible Leader Replicas
+    overlay.charter:122  DOC Eligible Leader Replicas
     """
     eligible = eligible_after(p, replicas, isr, suspect, config)
     last_ = last_leader(p, isr, eligible, config)
@@ -96,5 +96,5 @@ def leaders_after(
 
 
 def electable_by_order(p: Partition, able: frozenset[Broker], config: Config) -> frozenset[Broker]:
-    """overlay.charter:123  DOC Eligible Leader Replicas"""
+    """overlay.charter:127  DOC Eligible Leader Replicas"""
     return elected_by_order(p, able, config)

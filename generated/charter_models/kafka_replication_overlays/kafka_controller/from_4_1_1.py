@@ -55,10 +55,10 @@ if TYPE_CHECKING:
 go_on(
     __name__,
     "charter_models.kafka_replication_overlays.kafka_controller.from_4_1_0",
-    "273b1930ad562473a92a",
+    "96ebe0d333b4a2e5271e",
 )
 
-SPEC_DIGEST = "46d33de396bb9dfd4e37"
+SPEC_DIGEST = "a3a956a839de956cf9d8"
 
 
 def last_known_elr_after(
@@ -67,7 +67,7 @@ def last_known_elr_after(
     suspect: frozenset[Broker],
     config: Config,
 ) -> frozenset[Broker]:
-    """overlay.charter:79  DOC Eligible Leader Replicas"""
+    """overlay.charter:83  DOC Eligible Leader Replicas"""
     if not config.elr:
         return p.last_known_elr
     if next_.leader is None:
@@ -89,7 +89,7 @@ def electable(
 ) -> frozenset[Broker]:
     """Also called `electAnyLeader`.
 
-    overlay.charter:95  DOC Eligible Leader Replicas
+    overlay.charter:99  DOC Eligible Leader Replicas
     """
     eligible = eligible_after(p, replicas, isr, suspect, config)
     last_ = last_leader(p, isr, eligible, config)
@@ -99,7 +99,7 @@ def electable(
 
 
 def electable_by_order(p: Partition, able: frozenset[Broker], config: Config) -> frozenset[Broker]:
-    """overlay.charter:100  DOC Eligible Leader Replicas"""
+    """overlay.charter:104  DOC Eligible Leader Replicas"""
     return elected_by_order(p, able, config)
 
 
@@ -110,15 +110,15 @@ class Changed3(Changed2):
     __slots__ = ()
 
     def set_min_isr(self, minimum: int) -> list[Outcome[Controller, Reply]]:
-        # set_min_isr/same  overlay.charter:481
+        # set_min_isr/same  overlay.charter:506
         if minimum == self.config.min_insync_replicas:  # unchanged
             return self._set_min_isr_same()
 
-        # set_min_isr/changed  overlay.charter:471
+        # set_min_isr/changed  overlay.charter:496
         return self._set_min_isr_changed(minimum)
 
     def _set_min_isr_same(self) -> list[Outcome[Controller, Reply]]:
-        """set_min_isr/same  overlay.charter:481"""
+        """set_min_isr/same  overlay.charter:506"""
         allowed: list[Outcome[Controller, Reply]] = []
         for noted in each({
             topic: (False, True)
@@ -149,7 +149,7 @@ class Changed3(Changed2):
         return allowed
 
     def _set_min_isr_changed(self, minimum: int) -> list[Outcome[Controller, Reply]]:
-        """set_min_isr/changed  overlay.charter:471"""
+        """set_min_isr/changed  overlay.charter:496"""
         allowed: list[Outcome[Controller, Reply]] = []
         for noted in each({
             topic: (False, True)

@@ -39,10 +39,10 @@ if TYPE_CHECKING:
 go_on(
     __name__,
     "charter_models.kafka_replication_overlays.kafka_controller.from_4_1_1",
-    "46d33de396bb9dfd4e37",
+    "a3a956a839de956cf9d8",
 )
 
-SPEC_DIGEST = "427a94d7624d56ef4fe4"
+SPEC_DIGEST = "fd708f8e1e05b78c1553"
 
 
 def fails(state: Changed3, operation: str, args: Mapping[str, Json]) -> list[Fault]:

@@ -36,16 +36,16 @@ if TYPE_CHECKING:
 go_on(
     __name__,
     "charter_models.kafka_replication_overlays.kafka_controller.from_4_2_0",
-    "427a94d7624d56ef4fe4",
+    "fd708f8e1e05b78c1553",
 )
 
-SPEC_DIGEST = "5b510d952e154fb177bf"
+SPEC_DIGEST = "f2646054445ef70f0be4"
 
 
 def reassignment_done(p: Partition, isr: frozenset[Broker], config: Config) -> bool:
     """Also called `maybeCompleteReassignment`.
 
-    overlay.charter:162
+    overlay.charter:166
     """
     rest = isr - p.removing
     return (

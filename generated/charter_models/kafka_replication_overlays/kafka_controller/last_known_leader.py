@@ -26,13 +26,13 @@ if TYPE_CHECKING:
         eligible_after,
     )
 
-begin(__name__, "charter_models.kafka_replication.controller", "84e70ffecf4717de6147")
+begin(__name__, "charter_models.kafka_replication.controller", "03b230592a22d2a7b6df")
 
 CHANGES = (
-    "alter_partition balance_leaders cancel_reassignment elect_leader heartbeat reassign register "
-    "session_expires unregister "
+    "alter_partition balance_leaders cancel_reassignment elect_leader elect_uncleanly heartbeat "
+    "reassign register session_expires unregister "
 )
-SPEC_DIGEST = "cf149c92161a2c47b04b"
+SPEC_DIGEST = "cfe681e86fb3ab598997"
 
 
 def last_known_elr_after(
@@ -41,7 +41,7 @@ def last_known_elr_after(
     suspect: frozenset[Broker],
     config: Config,
 ) -> frozenset[Broker]:
-    """overlay.charter:79  DOC Eligible Leader Replicas"""
+    """overlay.charter:83  DOC Eligible Leader Replicas"""
     if not config.elr:
         return p.last_known_elr
     if next_.leader is None:
@@ -79,7 +79,7 @@ def electable(
 ) -> frozenset[Broker]:
     """Also called `electAnyLeader`.
 
-    overlay.charter:95  DOC Eligible Leader Replicas
+    overlay.charter:99  DOC Eligible Leader Replicas
     """
     eligible = eligible_after(p, replicas, isr, suspect, config)
     last_ = last_leader(p, isr, eligible, config)
@@ -89,7 +89,7 @@ def electable(
 
 
 def electable_by_order(p: Partition, able: frozenset[Broker], config: Config) -> frozenset[Broker]:
-    """overlay.charter:100  DOC Eligible Leader Replicas"""
+    """overlay.charter:104  DOC Eligible Leader Replicas"""
     return elected_by_order(p, able, config)
 
 

@@ -26,13 +26,13 @@ if TYPE_CHECKING:
         eligible_after,
     )
 
-begin(__name__, "charter_models.kafka_replication.controller", "84e70ffecf4717de6147")
+begin(__name__, "charter_models.kafka_replication.controller", "03b230592a22d2a7b6df")
 
 CHANGES = (
-    "alter_partition balance_leaders cancel_reassignment elect_leader heartbeat reassign register "
-    "session_expires unregister "
+    "alter_partition balance_leaders cancel_reassignment elect_leader elect_uncleanly heartbeat "
+    "reassign register session_expires unregister "
 )
-SPEC_DIGEST = "2675a97fd12eec1c7f79"
+SPEC_DIGEST = "872da326aaaa3dfdbaa3"
 
 
 def last_known_elr_after(
@@ -41,7 +41,7 @@ def last_known_elr_after(
     suspect: frozenset[Broker],
     config: Config,
 ) -> frozenset[Broker]:
-    """overlay.charter:111  DOC Eligible Leader Replicas"""
+    """overlay.charter:115  DOC Eligible Leader Replicas"""
     return known_since_emptied(p, next_, config)
 
 
@@ -71,7 +71,7 @@ def electable(
 ) -> frozenset[Broker]:
     """Also called `electAnyLeader`.
 
-    overlay.charter:118  DOC Eligible Leader Replicas
+    overlay.charter:122  DOC Eligible Leader Replicas
     """
     eligible = eligible_after(p, replicas, isr, suspect, config)
     last_ = last_leader(p, isr, eligible, config)
@@ -81,7 +81,7 @@ def electable(
 
 
 def electable_by_order(p: Partition, able: frozenset[Broker], config: Config) -> frozenset[Broker]:
-    """overlay.charter:123  DOC Eligible Leader Replicas"""
+    """overlay.charter:127  DOC Eligible Leader Replicas"""
     return elected_by_order(p, able, config)
 
 

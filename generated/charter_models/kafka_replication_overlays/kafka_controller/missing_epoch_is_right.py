@@ -20,10 +20,10 @@ from charter_models.sibling import begin
 if TYPE_CHECKING:
     from charter_models.kafka_replication.controller import Broker, BrokerEpoch, Partition
 
-begin(__name__, "charter_models.kafka_replication.controller", "84e70ffecf4717de6147")
+begin(__name__, "charter_models.kafka_replication.controller", "03b230592a22d2a7b6df")
 
 CHANGES = "alter_partition"
-SPEC_DIGEST = "47f474fc9ae1ea4c5586"
+SPEC_DIGEST = "012762decbd2a3cdcc1b"
 
 
 def without_epoch(
@@ -31,5 +31,5 @@ def without_epoch(
     isr: frozenset[Broker],
     isr_epochs: Map[Broker, BrokerEpoch | None],
 ) -> frozenset[Broker]:
-    """overlay.charter:753  KIP 903"""
+    """overlay.charter:778  KIP 903"""
     return frozenset()

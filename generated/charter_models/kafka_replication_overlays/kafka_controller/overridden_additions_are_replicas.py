@@ -20,10 +20,10 @@ from charter_models.sibling import begin
 if TYPE_CHECKING:
     from charter_models.kafka_replication.controller import Broker, Partition
 
-begin(__name__, "charter_models.kafka_replication.controller", "84e70ffecf4717de6147")
+begin(__name__, "charter_models.kafka_replication.controller", "03b230592a22d2a7b6df")
 
 CHANGES = "reassign"
-SPEC_DIGEST = "22c9de6f023e75766263"
+SPEC_DIGEST = "ecb3bd30511561d36d70"
 
 
 def replaced_with_reassignment(
@@ -46,7 +46,7 @@ def with_reassignment(
 ) -> Partition:
     """Also called `PartitionReassignmentReplicas`.
 
-    overlay.charter:500
+    overlay.charter:525
     """
     return replace(
         replaced_with_reassignment(p, target, leaving),
@@ -57,5 +57,5 @@ def with_reassignment(
 
 
 def leaving_replicas(p: Partition, target: tuple[Broker, ...]) -> frozenset[Broker]:
-    """overlay.charter:498"""
+    """overlay.charter:523"""
     return frozenset(p.replicas) - frozenset(target)

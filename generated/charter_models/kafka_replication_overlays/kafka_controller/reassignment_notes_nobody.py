@@ -28,17 +28,17 @@ if TYPE_CHECKING:
         with_cleared_elr,
     )
 
-begin(__name__, "charter_models.kafka_replication.controller", "84e70ffecf4717de6147")
+begin(__name__, "charter_models.kafka_replication.controller", "03b230592a22d2a7b6df")
 
 CHANGES = "set_min_isr"
-SPEC_DIGEST = "bb6e8abb0babd726cd8d"
+SPEC_DIGEST = "03d7b2defc3b8374d4ad"
 
 
 def may_note_nobody(slot: Partition | None, emptied: bool, config: Config) -> bool:
     """Whether nobody may be noted as the last leader of a partition, whose ISR is empty if
     `emptied`.
 
-    overlay.charter:48
+    overlay.charter:52
     """
     return (
         config.elr
@@ -50,7 +50,7 @@ def may_note_nobody(slot: Partition | None, emptied: bool, config: Config) -> bo
 
 
 def with_next_epoch(slot: Partition | None) -> Partition | None:
-    """overlay.charter:55"""
+    """overlay.charter:59"""
     if slot is None:
         return None
     return replace(slot, partition_epoch=bump(slot.partition_epoch))
@@ -63,15 +63,15 @@ class Changed(Controller):
     __slots__ = ()
 
     def set_min_isr(self, minimum: int) -> list[Outcome[Controller, Reply]]:
-        # set_min_isr/same  overlay.charter:481
+        # set_min_isr/same  overlay.charter:506
         if minimum == self.config.min_insync_replicas:  # unchanged
             return self._set_min_isr_same()
 
-        # set_min_isr/changed  overlay.charter:471
+        # set_min_isr/changed  overlay.charter:496
         return self._set_min_isr_changed(minimum)
 
     def _set_min_isr_same(self) -> list[Outcome[Controller, Reply]]:
-        """set_min_isr/same  overlay.charter:481"""
+        """set_min_isr/same  overlay.charter:506"""
         allowed: list[Outcome[Controller, Reply]] = []
         for noted in each({
             topic: (False, True)
@@ -100,7 +100,7 @@ class Changed(Controller):
         return allowed
 
     def _set_min_isr_changed(self, minimum: int) -> list[Outcome[Controller, Reply]]:
-        """set_min_isr/changed  overlay.charter:471"""
+        """set_min_isr/changed  overlay.charter:496"""
         allowed: list[Outcome[Controller, Reply]] = []
         for noted in each({
             topic: (False, True)

@@ -33,11 +33,11 @@ if TYPE_CHECKING:
         reassignment_done,
     )
 
-begin(__name__, "charter_models.kafka_replication.controller", "84e70ffecf4717de6147")
+begin(__name__, "charter_models.kafka_replication.controller", "03b230592a22d2a7b6df")
 
 CHANGES = "alter_partition reassign register"
 VARIANT = "pre_kip_966"
-SPEC_DIGEST = "3a2a8cf1eb935f5b351a"
+SPEC_DIGEST = "1193632838e337a00df9"
 
 
 def default_config() -> Config:
@@ -63,7 +63,7 @@ def leaders_after(
 ) -> frozenset[Broker]:
     """Once its partition changes for another reason, an active broker leads.
 
-    overlay.charter:621
+    overlay.charter:646
     """
     return replaced_leaders_after(
         replace(p, leader=None) if p.leader is not None and p.leader not in able else p,
@@ -80,7 +80,7 @@ def below_after_registering(
     """`below_shutdown_offset` after `broker` registers again: the controller forgets that it was
     shutting down.
 
-    overlay.charter:68
+    overlay.charter:72
     """
     return below_shutdown_offset.put(broker, None)
 
@@ -148,7 +148,7 @@ class Changed(Controller):
         if allowed:
             return allowed
 
-        # register/again  overlay.charter:612
+        # register/again  overlay.charter:637
         after = replace(
             self,
             below_shutdown_offset=below_after_registering(broker, self.below_shutdown_offset),

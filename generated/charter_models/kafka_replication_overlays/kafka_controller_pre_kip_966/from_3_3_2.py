@@ -50,10 +50,10 @@ if TYPE_CHECKING:
 go_on(
     __name__,
     "charter_models.kafka_replication_overlays.kafka_controller_pre_kip_966.from_3_3_0",
-    "4ee1d994c313b2629b1d",
+    "ccaad3be9a2506e1b58e",
 )
 
-SPEC_DIGEST = "73ea788b0952c1ce4a6f"
+SPEC_DIGEST = "308189f6b1dbfafa8f68"
 
 
 @instead_of(Controller)
@@ -151,7 +151,7 @@ class Changed2(Changed):
 
         others = active(self.world, self.registration) - {broker}
 
-        # heartbeat/shuts_down  overlay.charter:647
+        # heartbeat/shuts_down  overlay.charter:672
         if (
             not leads  # idle
             and (
@@ -171,7 +171,7 @@ class Changed2(Changed):
         ):
             allowed += self._heartbeat_shuts_down(broker, caught_up, below, fenced_now)
 
-        # heartbeat/waits_unsure  overlay.charter:656
+        # heartbeat/waits_unsure  overlay.charter:681
         if (
             now.shutting_down  # stopping
             and self.below_shutdown_offset[broker] is None  # unsure
@@ -195,7 +195,7 @@ class Changed2(Changed):
         if allowed:
             return allowed
 
-        # heartbeat/waits  overlay.charter:662
+        # heartbeat/waits  overlay.charter:687
         after = replace(self, below_shutdown_offset=below, expired=self.expired - {broker})
         return [Outcome(
             "heartbeat/waits",

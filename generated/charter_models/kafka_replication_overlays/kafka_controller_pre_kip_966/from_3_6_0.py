@@ -41,10 +41,10 @@ if TYPE_CHECKING:
 go_on(
     __name__,
     "charter_models.kafka_replication_overlays.kafka_controller_pre_kip_966.from_3_5_0",
-    "54b43d9e8c84500cf13b",
+    "215e73c2079fcdf8c48d",
 )
 
-SPEC_DIGEST = "681400a43188937a7d8f"
+SPEC_DIGEST = "1cc08e775d1dc9c543a1"
 
 
 def bumped(p: Partition, next_: Partition) -> Partition:

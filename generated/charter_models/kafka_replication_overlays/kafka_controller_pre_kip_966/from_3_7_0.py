@@ -51,10 +51,10 @@ if TYPE_CHECKING:
 go_on(
     __name__,
     "charter_models.kafka_replication_overlays.kafka_controller_pre_kip_966.from_3_6_0",
-    "681400a43188937a7d8f",
+    "1cc08e775d1dc9c543a1",
 )
 
-SPEC_DIGEST = "56b1257f98474cb76fc3"
+SPEC_DIGEST = "d260f9b3c16b361aee2a"
 
 
 def below_after_unfencing(
@@ -66,7 +66,7 @@ def below_after_unfencing(
     for its next heartbeat. Its own entry is lost: the controller does not know whether it was
     shutting down.
 
-    10-rules.charter:383
+    10-rules.charter:396
     """
     return Map({
         b: (None if b == broker else s | {broker})

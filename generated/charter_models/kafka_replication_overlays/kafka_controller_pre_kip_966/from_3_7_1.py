@@ -51,10 +51,10 @@ if TYPE_CHECKING:
 go_on(
     __name__,
     "charter_models.kafka_replication_overlays.kafka_controller_pre_kip_966.from_3_7_0",
-    "56b1257f98474cb76fc3",
+    "d260f9b3c16b361aee2a",
 )
 
-SPEC_DIGEST = "9e6f012709a3a3feeca8"
+SPEC_DIGEST = "95c84bcd61e797651d22"
 
 
 def leaders_after(
@@ -152,7 +152,7 @@ class Changed5(Changed4):
         if allowed:
             return allowed
 
-        # register/again  overlay.charter:688
+        # register/again  overlay.charter:713
         after = replace(
             self,
             below_shutdown_offset=below_after_registering(broker, self.below_shutdown_offset),

@@ -32,16 +32,16 @@ if TYPE_CHECKING:
 go_on(
     __name__,
     "charter_models.kafka_replication_overlays.kafka_controller_pre_kip_966.from_3_7_1",
-    "9e6f012709a3a3feeca8",
+    "95c84bcd61e797651d22",
 )
 
-SPEC_DIGEST = "bd981bb028ebe747bc22"
+SPEC_DIGEST = "b6d0efc72b7f088a0ea2"
 
 
 def reassignment_done(p: Partition, isr: frozenset[Broker], config: Config) -> bool:
     """Also called `maybeCompleteReassignment`.
 
-    overlay.charter:175
+    overlay.charter:179
     """
     return (
         len(p.adding | p.removing) > 0

@@ -52,10 +52,10 @@ if TYPE_CHECKING:
 go_on(
     __name__,
     "charter_models.kafka_replication_overlays.kafka_controller_pre_kip_966.from_3_8_0",
-    "bd981bb028ebe747bc22",
+    "b6d0efc72b7f088a0ea2",
 )
 
-SPEC_DIGEST = "e14f56a6a78bd4b16f4f"
+SPEC_DIGEST = "d6b99074f03ccd0d7066"
 
 
 def electable(
@@ -160,7 +160,7 @@ class Changed6(Changed5):
         if allowed:
             return allowed
 
-        # register/again  overlay.charter:537
+        # register/again  overlay.charter:562
         after = replace(
             self,
             below_shutdown_offset=below_after_registering(broker, self.below_shutdown_offset),
@@ -171,14 +171,14 @@ class Changed6(Changed5):
     def cancel_reassignment(self, topic: Topic) -> list[Outcome[Controller, Reply]]:
         p = self.partition[topic]
 
-        # cancel_reassignment/unknown  20-controller.charter:581  DOC Protocol errors:
+        # cancel_reassignment/unknown  20-controller.charter:607  DOC Protocol errors:
         # UNKNOWN_TOPIC_OR_PARTITION
         if p is None:  # absent
             return [Outcome(
                 "cancel_reassignment/unknown", Rejected(Error.UNKNOWN_TOPIC_OR_PARTITION), self
             )]
 
-        # cancel_reassignment/none_in_progress  20-controller.charter:585  DOC Protocol errors:
+        # cancel_reassignment/none_in_progress  20-controller.charter:611  DOC Protocol errors:
         # NO_REASSIGNMENT_IN_PROGRESS
         if not p.adding | p.removing:  # settled
             return [Outcome(
@@ -195,7 +195,7 @@ class Changed6(Changed5):
             else frozenset(b for b in frozenset(original) if first(original) == b)
         )
 
-        # cancel_reassignment/too_few  20-controller.charter:592  MODEL §4.5, S1 The Last Replica
+        # cancel_reassignment/too_few  20-controller.charter:618  MODEL §4.5, S1 The Last Replica
         # Standing issue
         # Without ELR the ISR keeps its last member: somebody has to be in sync, or to be elected.
         if (
@@ -209,5 +209,5 @@ class Changed6(Changed5):
                 "cancel_reassignment/too_few", Rejected(Error.INVALID_REPLICA_ASSIGNMENT), self
             )]
 
-        # cancel_reassignment/reverted  20-controller.charter:598  MODEL §4.5
+        # cancel_reassignment/reverted  20-controller.charter:624  MODEL §4.5
         return self._cancel_reassignment_reverted(topic, p, able, original, isr)

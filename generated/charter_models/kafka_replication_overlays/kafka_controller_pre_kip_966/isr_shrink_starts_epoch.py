@@ -30,14 +30,14 @@ if TYPE_CHECKING:
         touched,
     )
 
-begin(__name__, "charter_models.kafka_replication.controller", "84e70ffecf4717de6147")
+begin(__name__, "charter_models.kafka_replication.controller", "03b230592a22d2a7b6df")
 
 CHANGES = (
-    "alter_partition balance_leaders cancel_reassignment elect_leader heartbeat reassign register "
-    "session_expires set_min_isr unregister "
+    "alter_partition balance_leaders cancel_reassignment elect_leader elect_uncleanly heartbeat "
+    "reassign register session_expires set_min_isr unregister "
 )
 VARIANT = "pre_kip_966"
-SPEC_DIGEST = "b82970cff3d25cbf5110"
+SPEC_DIGEST = "19a836393671b75a77ad"
 
 
 def default_config() -> Config:
@@ -77,7 +77,7 @@ def without_broker(
 ) -> Partition | None:
     """One starts, too, where the last member would have left and stays.
 
-    overlay.charter:736  JIRA KAFKA-15021
+    overlay.charter:761  JIRA KAFKA-15021
     """
     if slot is None:
         return None

@@ -30,11 +30,11 @@ if TYPE_CHECKING:
         Reply,
     )
 
-begin(__name__, "charter_models.kafka_replication.controller", "84e70ffecf4717de6147")
+begin(__name__, "charter_models.kafka_replication.controller", "03b230592a22d2a7b6df")
 
 CHANGES = "alter_partition"
 VARIANT = "pre_kip_966"
-SPEC_DIGEST = "b8c693ea8ec721eb72ba"
+SPEC_DIGEST = "2378a2908d9b32816450"
 
 
 def default_config() -> Config:
@@ -47,7 +47,7 @@ def without_epoch(
     isr: frozenset[Broker],
     isr_epochs: Map[Broker, BrokerEpoch | None],
 ) -> frozenset[Broker]:
-    """overlay.charter:753  KIP 903"""
+    """overlay.charter:778  KIP 903"""
     return frozenset()
 
 

@@ -30,11 +30,11 @@ if TYPE_CHECKING:
         Reply,
     )
 
-begin(__name__, "charter_models.kafka_replication.controller", "84e70ffecf4717de6147")
+begin(__name__, "charter_models.kafka_replication.controller", "03b230592a22d2a7b6df")
 
 CHANGES = "reassign"
 VARIANT = "pre_kip_966"
-SPEC_DIGEST = "10e22e30b1a51162f42b"
+SPEC_DIGEST = "8f9b3dacbcce8414dce7"
 
 
 def default_config() -> Config:
@@ -62,7 +62,7 @@ def with_reassignment(
 ) -> Partition:
     """Also called `PartitionReassignmentReplicas`.
 
-    overlay.charter:514
+    overlay.charter:539
     """
     return replace(
         replaced_with_reassignment(p, target, leaving),

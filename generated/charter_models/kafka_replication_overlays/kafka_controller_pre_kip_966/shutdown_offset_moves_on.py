@@ -33,11 +33,11 @@ if TYPE_CHECKING:
         is_leader,
     )
 
-begin(__name__, "charter_models.kafka_replication.controller", "84e70ffecf4717de6147")
+begin(__name__, "charter_models.kafka_replication.controller", "03b230592a22d2a7b6df")
 
 CHANGES = "heartbeat"
 VARIANT = "pre_kip_966"
-SPEC_DIGEST = "7e04e0b809d40f83205b"
+SPEC_DIGEST = "ac0a10b0c3f805257a3c"
 
 
 def default_config() -> Config:

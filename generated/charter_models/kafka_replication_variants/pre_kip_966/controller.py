@@ -23,10 +23,10 @@ if TYPE_CHECKING:
         Reply,
     )
 
-begin(__name__, "charter_models.kafka_replication.controller", "84e70ffecf4717de6147")
+begin(__name__, "charter_models.kafka_replication.controller", "03b230592a22d2a7b6df")
 
 VARIANT = "pre_kip_966"
-SPEC_DIGEST = "21b55fdff48812293623"
+SPEC_DIGEST = "c1c4a459cf9ac17a08a8"
 
 
 def default_config() -> Config:

@@ -7,6 +7,10 @@ import org.apache.kafka.image.MetadataImage;
 import org.apache.kafka.image.TopicImage;
 import org.apache.kafka.metadata.BrokerRegistration;
 import org.apache.kafka.metadata.PartitionRegistration;
+import org.apache.kafka.server.common.ApiMessageAndVersion;
+
+import java.lang.reflect.Constructor;
+import java.util.List;
 
 /** The metadata as a broker sees it: the controller's records, gathered in deltas and applied at boundaries. */
 final class BrokerImage implements Observation.Source {
@@ -15,6 +19,9 @@ final class BrokerImage implements Observation.Source {
     private static final int REPLAY_PARAMETERS = replayParameters();
     private static final int PROVENANCE_PARAMETERS =
         PROVENANCE == null ? 0 : PROVENANCE.getDeclaredConstructors()[0].getParameterCount();
+
+    private static final Class<?> RECORD_LIST = Reflect.classOrNull("org.apache.kafka.image.writer.RecordListWriter");
+    private static final Class<?> OPTIONS = Reflect.classOrNull("org.apache.kafka.image.writer.ImageWriterOptions$Builder");
 
     private MetadataImage image = MetadataImage.EMPTY;
     private MetadataDelta delta;
@@ -44,6 +51,31 @@ final class BrokerImage implements Observation.Source {
         } else {
             image = (MetadataImage) Reflect.call(gathered, "apply", Reflect.make(PROVENANCE, lastOffset, 1, 0L, true));
         }
+    }
+
+    /** Whether a snapshot is written as records of an image, as it is from 3.5 on. */
+    static boolean writesSnapshots() {
+        return RECORD_LIST != null;
+    }
+
+    /** What a snapshot of all that was applied has. */
+    @SuppressWarnings("unchecked")
+    List<ApiMessageAndVersion> snapshot(Release release) {
+        Object writer = Reflect.make(RECORD_LIST);
+        Reflect.call(image, "write", writer, Reflect.call(options(release), "build"));
+        return (List<ApiMessageAndVersion>) Reflect.call(writer, "records");
+    }
+
+    /** From 4.0 on an image says itself how it is written; before, by its metadata version. */
+    private Object options(Release release) {
+        for (Constructor<?> made : OPTIONS.getDeclaredConstructors()) {
+            if (made.getParameterCount() == 1 && made.getParameterTypes()[0] == MetadataImage.class) {
+                return Reflect.make(OPTIONS, image);
+            }
+        }
+        Object options = Reflect.make(OPTIONS);
+        Reflect.call(options, "setMetadataVersion", release.metadataVersion());
+        return options;
     }
 
     @Override

@@ -13,6 +13,7 @@ import java.util.function.Supplier;
 /** The operations of the charter's controller by name, and what they share. */
 final class Operations {
     static final String DONE = "{\"case\":\"done\"}";
+    static final String UNCLEAN_TASK = "maybeElectUncleanLeaders";
     private static final int MANY = 1000;
 
     /** Answers the reply as canonical JSON; throws what the controller throws. */
@@ -34,6 +35,9 @@ final class Operations {
         table.put("alter_partition", PartitionOperations::alterPartition);
         table.put("elect_leader", PartitionOperations::electLeader);
         table.put("balance_leaders", PartitionOperations::balanceLeaders);
+        if (Reflect.has(ReplicationControlManager.class, UNCLEAN_TASK)) {
+            table.put("elect_uncleanly", PartitionOperations::electUncleanly);
+        }
         table.put("reassign", PartitionOperations::reassign);
         table.put("cancel_reassignment", PartitionOperations::cancelReassignment);
         table.put("create_topic", PartitionOperations::createTopic);
@@ -47,6 +51,12 @@ final class Operations {
             subject.failover();
             return DONE;
         });
+        if (BrokerImage.writesSnapshots()) {
+            table.put("load_snapshot", (subject, arguments) -> {
+                subject.loadSnapshot();
+                return DONE;
+            });
+        }
         return table;
     }
 

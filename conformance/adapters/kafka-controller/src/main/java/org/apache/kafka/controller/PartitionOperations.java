@@ -117,6 +117,14 @@ final class PartitionOperations {
         return Operations.repeat(subject, () -> subject.managers().replication.maybeBalancePartitionLeaders());
     }
 
+    /** From 3.9 on. */
+    @SuppressWarnings("unchecked")
+    static String electUncleanly(Subject subject, Arguments arguments) {
+        ReplicationControlManager replication = subject.managers().replication;
+        return Operations.repeat(subject,
+            () -> (ControllerResult<Boolean>) Reflect.call(replication, Operations.UNCLEAN_TASK));
+    }
+
     static String reassign(Subject subject, Arguments arguments) {
         return reassign(subject, arguments.topic("topic"), arguments.brokers("target"));
     }

@@ -12,6 +12,8 @@ import java.util.Set;
  */
 final class Question {
     private static final int NONE = -1;
+    /** Operations after which another controller shows what it knows, with no record. */
+    private static final Set<String> ANOTHER_CONTROLLER = Set.of("failover", "load_snapshot");
 
     private final Map<?, ?> asked;
     private final Target target;
@@ -101,7 +103,7 @@ final class Question {
         int before = subject.recordCount();
         try {
             String reply = operation.run(subject, arguments);
-            record(known.index(reply), subject.recordCount() != before || name.equals("failover"));
+            record(known.index(reply), subject.recordCount() != before || ANOTHER_CONTROLLER.contains(name));
             return true;
         } catch (Refusal refusal) {
             throw refusal;

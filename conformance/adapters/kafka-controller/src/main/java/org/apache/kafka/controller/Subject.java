@@ -14,7 +14,6 @@ import java.util.Map;
 final class Subject {
     final Release release;
     final Names names;
-    final BrokerImage image = new BrokerImage();
     /** The metadata offset up to which each broker last said that it had read. */
     final Map<Integer, Long> read = new HashMap<>();
     private final List<ApiMessageAndVersion> log = new ArrayList<>();
@@ -22,6 +21,7 @@ final class Subject {
     private final Observation ofController;
     private final Observation ofImage;
     private Managers managers;
+    private BrokerImage image = new BrokerImage();
     private long nextOffset = 1;
     private RuntimeException imageFailure;
 
@@ -76,6 +76,24 @@ final class Subject {
         for (int i = 0; i < log.size(); i++) {
             managers.replay(log.get(i), offsets.get(i));
         }
+        managers.activate();
+    }
+
+    /** Another controller takes over that begins with a snapshot, as the brokers do: it replaces the log. */
+    void loadSnapshot() {
+        BrokerImage whole = new BrokerImage();
+        for (int i = 0; i < log.size(); i++) {
+            whole.replay(log.get(i).message(), offsets.get(i));
+            whole.apply(offsets.get(i));
+        }
+        List<ApiMessageAndVersion> records = whole.snapshot(release);
+        log.clear();
+        offsets.clear();
+        managers = new Managers(release);
+        image = new BrokerImage();
+        long end = nextOffset - 1;
+        records.forEach(record -> commit(record, end));
+        image.apply(end);
         managers.activate();
     }
 
