@@ -6,9 +6,7 @@ from collections.abc import Iterator, Mapping
 
 from charter.core import nodes as n
 from charter.core.walk import children
-
-Part = tuple[str, ...]
-"""A variable, and fields inside it. Keys of maps are left out: `controller.partition`, `isr`."""
+from charter.render.story.panel import Part
 
 
 def find_expected_parts(model: n.Model, scenario: n.Scenario) -> frozenset[Part]:

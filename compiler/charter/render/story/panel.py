@@ -23,7 +23,7 @@ _CHARACTER, _CELL = 6.4, 20
 _VALUE_COLOUR, _NAME_COLOUR, _MARK_COLOUR = "#20242a", "#5b6472", "#1f5fa8"
 
 Part = tuple[str, ...]
-"""A variable, and fields inside it (`handbook.expected_parts`)."""
+"""A variable, and fields inside it. Keys of maps are left out: `controller.partition`, `isr`."""
 
 
 @dataclass(frozen=True, slots=True)
