@@ -2,12 +2,11 @@
 
 The tree holds models of all protocols under spec/ and of all overlays of the adapters, the small
 suites of components that targets implement, with the models that these need. A sibling model is
-stored as its difference from the plain one, that of a release from the release before it
-(charter_models.sibling)."""
+stored as its difference from the plain one, that of a release from the release before it, that of
+an entry in a variant from the variant (charter_models.sibling)."""
 
 from __future__ import annotations
 
-import difflib
 import json
 import posixpath
 import shlex
@@ -15,6 +14,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from charter.api.text_changes import show_changes
 from charter.core import nodes as n
 from charter.core import releases
 from charter.core.affected import find_changed_operations
@@ -231,12 +231,13 @@ def overlay_models(opened: OpenedProtocol, overlay: Overlay) -> Tree:
     place = f"{protocol.place} and {overlay.source.name}"
     within_variant = Selection(overlay.variant, component=overlay.component)
     before = opened.model
+    first = opened.whole.get(overlay.component)
     if overlay.variant:
         before = core_of(protocol.sources, Selection(overlay.variant))
+        first = _find_variant(opened, before, overlay)
     alone = {entry.name for entry in overlay.entries}
-    earlier: Plain | None = None
-    whole = opened.whole.get(overlay.component)
-    like = None if whole is None else whole.texts
+    earlier = first
+    like = None if first is None else first.texts
     for name, entries, about in _list_overlay_modules(overlay):
         selection = replace(within_variant, overlay=(overlay.source,), entries=entries)
         model = pipeline.compile_files(opened.files, selection)
@@ -246,11 +247,25 @@ def overlay_models(opened: OpenedProtocol, overlay: Overlay) -> Tree:
         if name in alone:
             page = replace(page, changes=find_changed_operations(before, model, component.name))
         like = _texts(model, component, page, like)
-        added, difference = print_sibling(earlier or whole, like, page, about)
+        added, difference = print_sibling(earlier, like, page, about)
         files.update(added)
         if name not in alone:
-            earlier = difference
+            earlier = difference or first
     return files
+
+
+def _find_variant(opened: OpenedProtocol, model: n.Model, overlay: Overlay) -> Plain | None:
+    """The model of a variant, with which those of an overlay in it begin; the plain one if types or
+    state differ."""
+    plain = opened.whole.get(overlay.component)
+    found = [c for c in model.components if c.name == overlay.component]
+    if plain is None or not found:
+        return plain
+    place = "variants", overlay.variant
+    module = module_name(opened.protocol.name, overlay.component, *place)
+    page = _page(model, found[0], opened.protocol.place, module)
+    whole = _texts(model, found[0], page, plain.texts)
+    return print_sibling(plain, whole, page, siblings.of_variant(overlay.variant))[1] or plain
 
 
 def _list_overlay_modules(overlay: Overlay) -> Iterator[tuple[str, tuple[str, ...], str]]:
@@ -324,7 +339,7 @@ def print_sibling(
     """The files of a sibling, and what others can differ from: the difference from `plain`, or from
     a model before that one, if only rules differ, else the whole model."""
     while plain:
-        other = plain.module.rpartition(".")[2] if plain.before else "the plain model"
+        other = siblings.name_other(plain.module) if plain.before else "the plain model"
         found = delta(plain, written, page, f"{about}\n\nWhat differs from {other}.")
         if found:
             return {_path(page.module): found.text}, found.model
@@ -368,7 +383,7 @@ def stale(project: Project) -> str:
     for path, text in files.items():
         old = text_of(folder / path) if path in present else ""
         if path not in present or old != text:
-            changes = _changes(f"{name}/{path}", old, text)
+            changes = show_changes(f"{name}/{path}", old, text)
             return f"{name}/{path} is stale; run `conform generate`\n{changes}"
     stray = [path for path in present if path not in files]
     return f"{name}/{stray[0]} was not generated; remove it" if stray else explain_outdated(project)
@@ -377,22 +392,6 @@ def stale(project: Project) -> str:
 def text_of(path: Path) -> str:
     """The text of a file; what is no UTF-8 in it differs from all that is generated."""
     return path.read_text(encoding="utf-8", errors="surrogateescape")
-
-
-def _changes(path: str, old: str, new: str) -> str:
-    """The difference of two texts, the first lines of it, each cut: lines of JSON are long."""
-    known, wanted = (text.splitlines() for text in (old, new))
-    titles = f"{path} (as it is)", f"{path} (as it should be)"
-    lines = [*difflib.unified_diff(known, wanted, *titles, lineterm="")]
-    shown = [line if len(line) <= _WIDEST else f"{line[: _WIDEST - 4]} ..." for line in lines]
-    left = len(shown) - _LINES
-    more = [f"... and {left} lines more"] if left > 0 else []
-    told = "".join(f"{line}\n" for line in [*shown[:_LINES], *more])
-    return told.encode(errors="backslashreplace").decode()
-
-
-_LINES, _WIDEST = 40, 160
-"""How much of a difference is shown: lines, and characters of each."""
 
 
 def explain_outdated(project: Project) -> str:

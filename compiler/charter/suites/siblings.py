@@ -40,6 +40,14 @@ def of_mutant(mutant: n.Mutant, variant: str) -> str:
     return f"The mutant {mutant.name}{inside}, a mistake on purpose.{doc}"
 
 
+def name_other(module: str) -> str:
+    """The sibling with which another one begins: a release is named by its module, and a variant by
+    the package that its module is in."""
+    package, _, name = module.rpartition(".")
+    kind, _, variant = package.rpartition(".")
+    return f"the variant {variant}" if kind.endswith("_variants") else name
+
+
 def _releases(entry: n.OverlayEntry) -> str:
     first, last = entry.first_release, entry.last_release
     if first and last:

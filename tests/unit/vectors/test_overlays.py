@@ -110,8 +110,9 @@ def test_entry_of_older_releases_has_a_model_in_their_variant(tmp_path: Path) ->
     made = {Path(path).stem: text for path, text in files.items() if "/bulb_old/" in path}
     assert set(made) == {"__init__", "stuck", "from_1_0_0"}
     assert "of the overlay bulbs in the variant old" in made["stuck"]
-    assert "press/on" in made["stuck"], "both the variant's rule and the entry's are there"
-    assert "press/off" in made["stuck"]
+    assert "What differs from the variant old." in made["stuck"]
+    assert "lamp_variants.old.lamp" in made["stuck"], "the variant's rule is there"
+    assert "press/off" in made["stuck"], "and the entry's"
 
 
 def test_models_of_an_overlay_say_what_they_are(tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ known_defect, releases up to 3.7.0 (JIRA KAFKA-16757, JIRA KAFKA-16952, S2 §6.5
 The process that leads registers again, as each does when metadata.version is raised to
 3.7-IV2: it is fenced, its epoch is stale, and it still leads.
 
-What differs from the plain model.
+What differs from the variant pre_kip_966.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from charter_models.prelude import Map, Outcome, Undefined, bump, replace
-from charter_models.sibling import begin, instead_of
+from charter_models.sibling import go_on, instead_of
 
 if TYPE_CHECKING:
     from charter_models.kafka_replication.controller import (
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
         BrokerEpoch,
         Config,
         Controller,
-        Done,
         Error,
         Partition,
         Registered,
@@ -32,17 +31,16 @@ if TYPE_CHECKING:
         Reply,
         reassignment_done,
     )
+    from charter_models.kafka_replication_variants.pre_kip_966.controller import Changed
 
-begin(__name__, "charter_models.kafka_replication.controller", "03b230592a22d2a7b6df")
+go_on(
+    __name__,
+    "charter_models.kafka_replication_variants.pre_kip_966.controller",
+    "c1c4a459cf9ac17a08a8",
+)
 
 CHANGES = "alter_partition reassign register"
-VARIANT = "pre_kip_966"
 SPEC_DIGEST = "1193632838e337a00df9"
-
-
-def default_config() -> Config:
-    """60-variants.charter:87  S1 The Last Replica Standing issue"""
-    return Config(min_insync_replicas=1, unclean_election=False, elr=False)
 
 
 def replaced_leaders_after(
@@ -86,7 +84,7 @@ def below_after_registering(
 
 
 @instead_of(Controller)
-class Changed(Controller):
+class Changed2(Changed):
     """The operations that differ. Docstrings that are left out are the plain model's."""
 
     __slots__ = ()
@@ -157,22 +155,3 @@ class Changed(Controller):
             last_broker_epoch=epoch,
         )
         return [Outcome("register/again", Registered(epoch), after)]
-
-    def set_elr(self, enabled: bool) -> list[Outcome[Controller, Reply]]:
-        """S1 The Last Replica Standing issue"""
-
-        # set_elr/unknown_feature  60-variants.charter:96
-        if enabled:  # asked
-            return [Outcome("set_elr/unknown_feature", Rejected(Error.INVALID_UPDATE), self)]
-
-        # set_elr/off  60-variants.charter:98
-        return self._set_elr_off()
-
-    def _set_elr_off(self) -> list[Outcome[Controller, Reply]]:
-        """A feature that does not exist may be refused, or be off already."""
-        allowed: list[Outcome[Controller, Reply]] = []
-        for refused in (False, True):
-            allowed.append(Outcome(
-                "set_elr/off", Rejected(Error.INVALID_UPDATE) if refused else Done(), self
-            ))
-        return allowed

@@ -7,7 +7,7 @@ by_design, all releases (CODE PartitionReassignmentRevert, PULL 10753, KIP 966),
 comment in the class: only a cancellation that leaves nobody in sync is a special case.
 KIP-966 and MODEL §4.5 ask for min.insync.replicas; no release does.
 
-What differs from the plain model.
+What differs from the variant pre_kip_966.
 """
 
 from __future__ import annotations
@@ -15,34 +15,31 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from charter_models.prelude import Outcome, keep
-from charter_models.sibling import begin, instead_of
+from charter_models.sibling import go_on, instead_of
 
 if TYPE_CHECKING:
     from charter_models.kafka_replication.controller import (
-        Config,
         Controller,
-        Done,
         Error,
         Rejected,
         Reply,
         Topic,
         active,
     )
+    from charter_models.kafka_replication_variants.pre_kip_966.controller import Changed
 
-begin(__name__, "charter_models.kafka_replication.controller", "03b230592a22d2a7b6df")
+go_on(
+    __name__,
+    "charter_models.kafka_replication_variants.pre_kip_966.controller",
+    "c1c4a459cf9ac17a08a8",
+)
 
 CHANGES = "cancel_reassignment"
-VARIANT = "pre_kip_966"
 SPEC_DIGEST = "f05805c96ef7ce50549a"
 
 
-def default_config() -> Config:
-    """60-variants.charter:87  S1 The Last Replica Standing issue"""
-    return Config(min_insync_replicas=1, unclean_election=False, elr=False)
-
-
 @instead_of(Controller)
-class Changed(Controller):
+class Changed2(Changed):
     """The operations that differ. Docstrings that are left out are the plain model's."""
 
     __slots__ = ()
@@ -86,22 +83,3 @@ class Changed(Controller):
 
         # cancel_reassignment/reverted  20-controller.charter:624  MODEL §4.5
         return self._cancel_reassignment_reverted(topic, p, able, original, isr)
-
-    def set_elr(self, enabled: bool) -> list[Outcome[Controller, Reply]]:
-        """S1 The Last Replica Standing issue"""
-
-        # set_elr/unknown_feature  60-variants.charter:96
-        if enabled:  # asked
-            return [Outcome("set_elr/unknown_feature", Rejected(Error.INVALID_UPDATE), self)]
-
-        # set_elr/off  60-variants.charter:98
-        return self._set_elr_off()
-
-    def _set_elr_off(self) -> list[Outcome[Controller, Reply]]:
-        """A feature that does not exist may be refused, or be off already."""
-        allowed: list[Outcome[Controller, Reply]] = []
-        for refused in (False, True):
-            allowed.append(Outcome(
-                "set_elr/off", Rejected(Error.INVALID_UPDATE) if refused else Done(), self
-            ))
-        return allowed

@@ -8,7 +8,7 @@ PartitionReassignmentRevert), because: <r1> to <r2, r3>: r2 joins, r1 fails and 
 empty-handed, unclean elections on. The order is cancelled: r1 leads and is not RECOVERING, as
 after a clean election.
 
-What differs from the plain model.
+What differs from the variant pre_kip_966.
 """
 
 from __future__ import annotations
@@ -16,13 +16,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from charter_models.prelude import Outcome, first, keep
-from charter_models.sibling import begin, instead_of
+from charter_models.sibling import go_on, instead_of
 
 if TYPE_CHECKING:
     from charter_models.kafka_replication.controller import (
-        Config,
         Controller,
-        Done,
         Error,
         Rejected,
         Reply,
@@ -30,21 +28,20 @@ if TYPE_CHECKING:
         active,
         min_isr,
     )
+    from charter_models.kafka_replication_variants.pre_kip_966.controller import Changed
 
-begin(__name__, "charter_models.kafka_replication.controller", "03b230592a22d2a7b6df")
+go_on(
+    __name__,
+    "charter_models.kafka_replication_variants.pre_kip_966.controller",
+    "c1c4a459cf9ac17a08a8",
+)
 
 CHANGES = "cancel_reassignment"
-VARIANT = "pre_kip_966"
 SPEC_DIGEST = "58cbc6242edc9ba4664f"
 
 
-def default_config() -> Config:
-    """60-variants.charter:87  S1 The Last Replica Standing issue"""
-    return Config(min_insync_replicas=1, unclean_election=False, elr=False)
-
-
 @instead_of(Controller)
-class Changed(Controller):
+class Changed2(Changed):
     """The operations that differ. Docstrings that are left out are the plain model's."""
 
     __slots__ = ()
@@ -92,22 +89,3 @@ class Changed(Controller):
 
         # cancel_reassignment/reverted  20-controller.charter:624  MODEL §4.5
         return self._cancel_reassignment_reverted(topic, p, able, original, isr)
-
-    def set_elr(self, enabled: bool) -> list[Outcome[Controller, Reply]]:
-        """S1 The Last Replica Standing issue"""
-
-        # set_elr/unknown_feature  60-variants.charter:96
-        if enabled:  # asked
-            return [Outcome("set_elr/unknown_feature", Rejected(Error.INVALID_UPDATE), self)]
-
-        # set_elr/off  60-variants.charter:98
-        return self._set_elr_off()
-
-    def _set_elr_off(self) -> list[Outcome[Controller, Reply]]:
-        """A feature that does not exist may be refused, or be off already."""
-        allowed: list[Outcome[Controller, Reply]] = []
-        for refused in (False, True):
-            allowed.append(Outcome(
-                "set_elr/off", Rejected(Error.INVALID_UPDATE) if refused else Done(), self
-            ))
-        return allowed

@@ -8,42 +8,35 @@ in the class: a leader epoch starts if the new replicas do not contain all old o
 KAFKA-15324 proposed to start none even then. MODEL §4.2 alone asks for one with each
 completion.
 
-What differs from the plain model.
+What differs from the variant pre_kip_966.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from charter_models.prelude import Outcome, bump, keep, replace
-from charter_models.sibling import begin, instead_of
+from charter_models.prelude import bump, keep, replace
+from charter_models.sibling import go_on
 
 if TYPE_CHECKING:
     from charter_models.kafka_replication.controller import (
         Broker,
         Config,
-        Controller,
-        Done,
-        Error,
         Partition,
-        Rejected,
-        Reply,
         bumped,
         eligible_after,
         reassignment_done,
         with_last_known_elr,
     )
 
-begin(__name__, "charter_models.kafka_replication.controller", "03b230592a22d2a7b6df")
+go_on(
+    __name__,
+    "charter_models.kafka_replication_variants.pre_kip_966.controller",
+    "c1c4a459cf9ac17a08a8",
+)
 
 CHANGES = "alter_partition reassign"
-VARIANT = "pre_kip_966"
 SPEC_DIGEST = "75c9baa40cd232768743"
-
-
-def default_config() -> Config:
-    """60-variants.charter:87  S1 The Last Replica Standing issue"""
-    return Config(min_insync_replicas=1, unclean_election=False, elr=False)
 
 
 def replaced_with_new_isr(
@@ -97,29 +90,3 @@ def with_new_isr(
             partition_epoch=p.partition_epoch,
         ),
     )
-
-
-@instead_of(Controller)
-class Changed(Controller):
-    """The operations that differ. Docstrings that are left out are the plain model's."""
-
-    __slots__ = ()
-
-    def set_elr(self, enabled: bool) -> list[Outcome[Controller, Reply]]:
-        """S1 The Last Replica Standing issue"""
-
-        # set_elr/unknown_feature  60-variants.charter:96
-        if enabled:  # asked
-            return [Outcome("set_elr/unknown_feature", Rejected(Error.INVALID_UPDATE), self)]
-
-        # set_elr/off  60-variants.charter:98
-        return self._set_elr_off()
-
-    def _set_elr_off(self) -> list[Outcome[Controller, Reply]]:
-        """A feature that does not exist may be refused, or be off already."""
-        allowed: list[Outcome[Controller, Reply]] = []
-        for refused in (False, True):
-            allowed.append(Outcome(
-                "set_elr/off", Rejected(Error.INVALID_UPDATE) if refused else Done(), self
-            ))
-        return allowed

@@ -8,38 +8,26 @@ known_defect, releases up to 3.7.2 (JIRA KAFKA-15665, S2 §6.7, KIP 966), becaus
 replicas, ISR {r4, r5}, reassigned to {r1, r2, r3}: as soon as r1 is in the ISR it is alone
 there, and writes with acks=all stop.
 
-What differs from the plain model.
+What differs from the variant pre_kip_966.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from charter_models.prelude import Outcome
-from charter_models.sibling import begin, instead_of
+from charter_models.sibling import go_on
 
 if TYPE_CHECKING:
-    from charter_models.kafka_replication.controller import (
-        Broker,
-        Config,
-        Controller,
-        Done,
-        Error,
-        Partition,
-        Rejected,
-        Reply,
-    )
+    from charter_models.kafka_replication.controller import Broker, Config, Partition
 
-begin(__name__, "charter_models.kafka_replication.controller", "03b230592a22d2a7b6df")
+go_on(
+    __name__,
+    "charter_models.kafka_replication_variants.pre_kip_966.controller",
+    "c1c4a459cf9ac17a08a8",
+)
 
 CHANGES = "alter_partition reassign"
-VARIANT = "pre_kip_966"
 SPEC_DIGEST = "e6579305b3bafeec5f24"
-
-
-def default_config() -> Config:
-    """60-variants.charter:87  S1 The Last Replica Standing issue"""
-    return Config(min_insync_replicas=1, unclean_election=False, elr=False)
 
 
 def reassignment_done(p: Partition, isr: frozenset[Broker], config: Config) -> bool:
@@ -52,29 +40,3 @@ def reassignment_done(p: Partition, isr: frozenset[Broker], config: Config) -> b
         and len(isr - p.removing) > 0
         and p.adding <= isr - p.removing
     )
-
-
-@instead_of(Controller)
-class Changed(Controller):
-    """The operations that differ. Docstrings that are left out are the plain model's."""
-
-    __slots__ = ()
-
-    def set_elr(self, enabled: bool) -> list[Outcome[Controller, Reply]]:
-        """S1 The Last Replica Standing issue"""
-
-        # set_elr/unknown_feature  60-variants.charter:96
-        if enabled:  # asked
-            return [Outcome("set_elr/unknown_feature", Rejected(Error.INVALID_UPDATE), self)]
-
-        # set_elr/off  60-variants.charter:98
-        return self._set_elr_off()
-
-    def _set_elr_off(self) -> list[Outcome[Controller, Reply]]:
-        """A feature that does not exist may be refused, or be off already."""
-        allowed: list[Outcome[Controller, Reply]] = []
-        for refused in (False, True):
-            allowed.append(Outcome(
-                "set_elr/off", Rejected(Error.INVALID_UPDATE) if refused else Done(), self
-            ))
-        return allowed

@@ -7,7 +7,7 @@ harmless, all releases (MODEL §8.3, CODE BrokerHeartbeatManager), because: Afte
 broker in controlled shutdown waits for another one that was stopping before: until that one
 asks again, which it does every two seconds, or until its session times out.
 
-What differs from the plain model.
+What differs from the variant pre_kip_966.
 """
 
 from __future__ import annotations
@@ -15,16 +15,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from charter_models.prelude import Map, Outcome, Undefined, bump, replace, value
-from charter_models.sibling import begin, instead_of
+from charter_models.sibling import go_on, instead_of
 
 if TYPE_CHECKING:
     from charter_models.kafka_replication.controller import (
         Alive,
         Broker,
         BrokerEpoch,
-        Config,
         Controller,
-        Done,
         Error,
         Registered,
         Registration,
@@ -34,17 +32,16 @@ if TYPE_CHECKING:
         below_after_report,
         is_leader,
     )
+    from charter_models.kafka_replication_variants.pre_kip_966.controller import Changed
 
-begin(__name__, "charter_models.kafka_replication.controller", "03b230592a22d2a7b6df")
+go_on(
+    __name__,
+    "charter_models.kafka_replication_variants.pre_kip_966.controller",
+    "c1c4a459cf9ac17a08a8",
+)
 
 CHANGES = "heartbeat register"
-VARIANT = "pre_kip_966"
 SPEC_DIGEST = "33c35382125463499c40"
-
-
-def default_config() -> Config:
-    """60-variants.charter:87  S1 The Last Replica Standing issue"""
-    return Config(min_insync_replicas=1, unclean_election=False, elr=False)
 
 
 def below_after_registering(
@@ -60,7 +57,7 @@ def below_after_registering(
 
 
 @instead_of(Controller)
-class Changed(Controller):
+class Changed2(Changed):
     """The operations that differ. Docstrings that are left out are the plain model's."""
 
     __slots__ = ()
@@ -272,22 +269,3 @@ class Changed(Controller):
             Alive(caught_up=caught_up, fenced=False, should_shut_down=False),
             after,
         )]
-
-    def set_elr(self, enabled: bool) -> list[Outcome[Controller, Reply]]:
-        """S1 The Last Replica Standing issue"""
-
-        # set_elr/unknown_feature  60-variants.charter:96
-        if enabled:  # asked
-            return [Outcome("set_elr/unknown_feature", Rejected(Error.INVALID_UPDATE), self)]
-
-        # set_elr/off  60-variants.charter:98
-        return self._set_elr_off()
-
-    def _set_elr_off(self) -> list[Outcome[Controller, Reply]]:
-        """A feature that does not exist may be refused, or be off already."""
-        allowed: list[Outcome[Controller, Reply]] = []
-        for refused in (False, True):
-            allowed.append(Outcome(
-                "set_elr/off", Rejected(Error.INVALID_UPDATE) if refused else Done(), self
-            ))
-        return allowed

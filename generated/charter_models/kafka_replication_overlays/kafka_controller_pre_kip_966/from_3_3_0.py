@@ -21,7 +21,7 @@ Applied:
     isr_shrink_starts_epoch
     isr_without_epochs
 
-What differs from the plain model.
+What differs from the variant pre_kip_966.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ from charter_models.prelude import (
     replace,
     value,
 )
-from charter_models.sibling import begin, instead_of
+from charter_models.sibling import go_on, instead_of
 
 if TYPE_CHECKING:
     from charter_models.kafka_replication.controller import (
@@ -49,7 +49,6 @@ if TYPE_CHECKING:
         BrokerEpoch,
         Config,
         Controller,
-        Done,
         Error,
         LeaderEpoch,
         Partition,
@@ -72,16 +71,15 @@ if TYPE_CHECKING:
         touched,
         with_last_known_elr,
     )
+    from charter_models.kafka_replication_variants.pre_kip_966.controller import Changed
 
-begin(__name__, "charter_models.kafka_replication.controller", "03b230592a22d2a7b6df")
+go_on(
+    __name__,
+    "charter_models.kafka_replication_variants.pre_kip_966.controller",
+    "c1c4a459cf9ac17a08a8",
+)
 
-VARIANT = "pre_kip_966"
 SPEC_DIGEST = "ccaad3be9a2506e1b58e"
-
-
-def default_config() -> Config:
-    """60-variants.charter:87  S1 The Last Replica Standing issue"""
-    return Config(min_insync_replicas=1, unclean_election=False, elr=False)
 
 
 def replaced_electable(
@@ -346,7 +344,7 @@ def below_after_registering(
 
 
 @instead_of(Controller)
-class Changed(Controller):
+class Changed2(Changed):
     """The operations that differ. Docstrings that are left out are the plain model's."""
 
     __slots__ = ()
@@ -762,22 +760,3 @@ class Changed(Controller):
 
         # cancel_reassignment/reverted  20-controller.charter:624  MODEL §4.5
         return self._cancel_reassignment_reverted(topic, p, able, original, isr)
-
-    def set_elr(self, enabled: bool) -> list[Outcome[Controller, Reply]]:
-        """S1 The Last Replica Standing issue"""
-
-        # set_elr/unknown_feature  60-variants.charter:96
-        if enabled:  # asked
-            return [Outcome("set_elr/unknown_feature", Rejected(Error.INVALID_UPDATE), self)]
-
-        # set_elr/off  60-variants.charter:98
-        return self._set_elr_off()
-
-    def _set_elr_off(self) -> list[Outcome[Controller, Reply]]:
-        """A feature that does not exist may be refused, or be off already."""
-        allowed: list[Outcome[Controller, Reply]] = []
-        for refused in (False, True):
-            allowed.append(Outcome(
-                "set_elr/off", Rejected(Error.INVALID_UPDATE) if refused else Done(), self
-            ))
-        return allowed

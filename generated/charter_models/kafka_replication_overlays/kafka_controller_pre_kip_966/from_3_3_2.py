@@ -44,7 +44,7 @@ if TYPE_CHECKING:
         is_leader,
     )
     from charter_models.kafka_replication_overlays.kafka_controller_pre_kip_966.from_3_3_0 import (
-        Changed,
+        Changed2,
     )
 
 go_on(
@@ -57,7 +57,7 @@ SPEC_DIGEST = "308189f6b1dbfafa8f68"
 
 
 @instead_of(Controller)
-class Changed2(Changed):
+class Changed3(Changed2):
     """The operations that differ. Docstrings that are left out are the plain model's."""
 
     __slots__ = ()

@@ -48,7 +48,7 @@ if TYPE_CHECKING:
         reassignment_done,
     )
     from charter_models.kafka_replication_overlays.kafka_controller_pre_kip_966.from_3_3_2 import (
-        Changed2,
+        Changed3,
     )
 
 go_on(
@@ -70,7 +70,7 @@ def without_epoch(
 
 
 @instead_of(Controller)
-class Changed3(Changed2):
+class Changed4(Changed3):
     """The operations that differ. Docstrings that are left out are the plain model's."""
 
     __slots__ = ()

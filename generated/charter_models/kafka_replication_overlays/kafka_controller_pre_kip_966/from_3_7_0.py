@@ -45,7 +45,7 @@ if TYPE_CHECKING:
         new_leaders,
     )
     from charter_models.kafka_replication_overlays.kafka_controller_pre_kip_966.from_3_5_0 import (
-        Changed3,
+        Changed4,
     )
 
 go_on(
@@ -77,7 +77,7 @@ def below_after_unfencing(
 
 
 @instead_of(Controller)
-class Changed4(Changed3):
+class Changed5(Changed4):
     """The operations that differ. Docstrings that are left out are the plain model's."""
 
     __slots__ = ()

@@ -45,7 +45,7 @@ if TYPE_CHECKING:
         reassignment_done,
     )
     from charter_models.kafka_replication_overlays.kafka_controller_pre_kip_966.from_3_7_0 import (
-        Changed4,
+        Changed5,
     )
 
 go_on(
@@ -73,7 +73,7 @@ def leaders_after(
 
 
 @instead_of(Controller)
-class Changed5(Changed4):
+class Changed6(Changed5):
     """The operations that differ. Docstrings that are left out are the plain model's."""
 
     __slots__ = ()

@@ -46,7 +46,7 @@ if TYPE_CHECKING:
         below_after_registering,
     )
     from charter_models.kafka_replication_overlays.kafka_controller_pre_kip_966.from_3_7_1 import (
-        Changed5,
+        Changed6,
     )
 
 go_on(
@@ -81,7 +81,7 @@ def electable(
 
 
 @instead_of(Controller)
-class Changed6(Changed5):
+class Changed7(Changed6):
     """The operations that differ. Docstrings that are left out are the plain model's."""
 
     __slots__ = ()

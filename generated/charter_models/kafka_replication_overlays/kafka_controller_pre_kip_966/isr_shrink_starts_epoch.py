@@ -6,43 +6,36 @@
 known_defect, releases up to 3.5.2 (JIRA KAFKA-15021), because: A follower leaves the ISR: the
 leader stays, and is told of a new leader epoch; its followers and clients have to begin anew.
 
-What differs from the plain model.
+What differs from the variant pre_kip_966.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from charter_models.prelude import Outcome, bump, replace
-from charter_models.sibling import begin, instead_of
+from charter_models.prelude import bump, replace
+from charter_models.sibling import go_on
 
 if TYPE_CHECKING:
     from charter_models.kafka_replication.controller import (
         Broker,
         Config,
-        Controller,
-        Done,
-        Error,
         Partition,
-        Rejected,
-        Reply,
         elected,
         touched,
     )
 
-begin(__name__, "charter_models.kafka_replication.controller", "03b230592a22d2a7b6df")
+go_on(
+    __name__,
+    "charter_models.kafka_replication_variants.pre_kip_966.controller",
+    "c1c4a459cf9ac17a08a8",
+)
 
 CHANGES = (
     "alter_partition balance_leaders cancel_reassignment elect_leader elect_uncleanly heartbeat "
     "reassign register session_expires set_min_isr unregister "
 )
-VARIANT = "pre_kip_966"
 SPEC_DIGEST = "19a836393671b75a77ad"
-
-
-def default_config() -> Config:
-    """60-variants.charter:87  S1 The Last Replica Standing issue"""
-    return Config(min_insync_replicas=1, unclean_election=False, elr=False)
 
 
 def bumped(p: Partition, next_: Partition) -> Partition:
@@ -92,29 +85,3 @@ def without_broker(
             partition_epoch=bump(slot.partition_epoch),
         )
     return replaced_without_broker(slot, gone, suspect, leader, config)
-
-
-@instead_of(Controller)
-class Changed(Controller):
-    """The operations that differ. Docstrings that are left out are the plain model's."""
-
-    __slots__ = ()
-
-    def set_elr(self, enabled: bool) -> list[Outcome[Controller, Reply]]:
-        """S1 The Last Replica Standing issue"""
-
-        # set_elr/unknown_feature  60-variants.charter:96
-        if enabled:  # asked
-            return [Outcome("set_elr/unknown_feature", Rejected(Error.INVALID_UPDATE), self)]
-
-        # set_elr/off  60-variants.charter:98
-        return self._set_elr_off()
-
-    def _set_elr_off(self) -> list[Outcome[Controller, Reply]]:
-        """A feature that does not exist may be refused, or be off already."""
-        allowed: list[Outcome[Controller, Reply]] = []
-        for refused in (False, True):
-            allowed.append(Outcome(
-                "set_elr/off", Rejected(Error.INVALID_UPDATE) if refused else Done(), self
-            ))
-        return allowed

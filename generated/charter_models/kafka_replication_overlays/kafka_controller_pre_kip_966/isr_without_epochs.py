@@ -7,7 +7,7 @@ by_design, releases up to 3.4.1 (KIP 903), because: KIP-903 added broker epochs 
 AlterPartition, in 3.5: before, a member that has restarted since the leader saw it is
 accepted.
 
-What differs from the plain model.
+What differs from the variant pre_kip_966.
 """
 
 from __future__ import annotations
@@ -15,15 +15,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from charter_models.prelude import Map, Outcome, Undefined, only, value
-from charter_models.sibling import begin, instead_of
+from charter_models.sibling import go_on, instead_of
 
 if TYPE_CHECKING:
     from charter_models.kafka_replication.controller import (
         Broker,
         BrokerEpoch,
-        Config,
         Controller,
-        Done,
         Error,
         LeaderEpoch,
         Partition,
@@ -34,17 +32,16 @@ if TYPE_CHECKING:
         active,
         reassignment_done,
     )
+    from charter_models.kafka_replication_variants.pre_kip_966.controller import Changed
 
-begin(__name__, "charter_models.kafka_replication.controller", "03b230592a22d2a7b6df")
+go_on(
+    __name__,
+    "charter_models.kafka_replication_variants.pre_kip_966.controller",
+    "c1c4a459cf9ac17a08a8",
+)
 
 CHANGES = "alter_partition"
-VARIANT = "pre_kip_966"
 SPEC_DIGEST = "7932525efa4b714596e7"
-
-
-def default_config() -> Config:
-    """60-variants.charter:87  S1 The Last Replica Standing issue"""
-    return Config(min_insync_replicas=1, unclean_election=False, elr=False)
 
 
 def without_epoch(
@@ -57,7 +54,7 @@ def without_epoch(
 
 
 @instead_of(Controller)
-class Changed(Controller):
+class Changed2(Changed):
     """The operations that differ. Docstrings that are left out are the plain model's."""
 
     __slots__ = ()
@@ -176,22 +173,3 @@ class Changed(Controller):
         # alter_partition/committed  20-controller.charter:430  S2 §6.5.2, S1 Case E, S1 Case F, S1
         # Case G
         return self._alter_partition_committed(isr, recovering, p, topic)
-
-    def set_elr(self, enabled: bool) -> list[Outcome[Controller, Reply]]:
-        """S1 The Last Replica Standing issue"""
-
-        # set_elr/unknown_feature  60-variants.charter:96
-        if enabled:  # asked
-            return [Outcome("set_elr/unknown_feature", Rejected(Error.INVALID_UPDATE), self)]
-
-        # set_elr/off  60-variants.charter:98
-        return self._set_elr_off()
-
-    def _set_elr_off(self) -> list[Outcome[Controller, Reply]]:
-        """A feature that does not exist may be refused, or be off already."""
-        allowed: list[Outcome[Controller, Reply]] = []
-        for refused in (False, True):
-            allowed.append(Outcome(
-                "set_elr/off", Rejected(Error.INVALID_UPDATE) if refused else Done(), self
-            ))
-        return allowed

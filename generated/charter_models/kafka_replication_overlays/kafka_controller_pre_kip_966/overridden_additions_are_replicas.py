@@ -8,38 +8,27 @@ by_design, all releases (CODE PartitionReassignmentReplicas, PULL 13521), becaus
 from {b1, b2} to {b1, b3} and then to {b1, b4}, b3 is to be removed, and stays until b4 is in
 sync: the class computes both sets from the present replicas, and its unit test asserts it.
 
-What differs from the plain model.
+What differs from the variant pre_kip_966.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from charter_models.prelude import Outcome, join, replace
-from charter_models.sibling import begin, instead_of
+from charter_models.prelude import join, replace
+from charter_models.sibling import go_on
 
 if TYPE_CHECKING:
-    from charter_models.kafka_replication.controller import (
-        Broker,
-        Config,
-        Controller,
-        Done,
-        Error,
-        Partition,
-        Rejected,
-        Reply,
-    )
+    from charter_models.kafka_replication.controller import Broker, Partition
 
-begin(__name__, "charter_models.kafka_replication.controller", "03b230592a22d2a7b6df")
+go_on(
+    __name__,
+    "charter_models.kafka_replication_variants.pre_kip_966.controller",
+    "c1c4a459cf9ac17a08a8",
+)
 
 CHANGES = "reassign"
-VARIANT = "pre_kip_966"
 SPEC_DIGEST = "540d36e5dd6278a43020"
-
-
-def default_config() -> Config:
-    """60-variants.charter:87  S1 The Last Replica Standing issue"""
-    return Config(min_insync_replicas=1, unclean_election=False, elr=False)
 
 
 def replaced_with_reassignment(
@@ -75,29 +64,3 @@ def with_reassignment(
 def leaving_replicas(p: Partition, target: tuple[Broker, ...]) -> frozenset[Broker]:
     """overlay.charter:523"""
     return frozenset(p.replicas) - frozenset(target)
-
-
-@instead_of(Controller)
-class Changed(Controller):
-    """The operations that differ. Docstrings that are left out are the plain model's."""
-
-    __slots__ = ()
-
-    def set_elr(self, enabled: bool) -> list[Outcome[Controller, Reply]]:
-        """S1 The Last Replica Standing issue"""
-
-        # set_elr/unknown_feature  60-variants.charter:96
-        if enabled:  # asked
-            return [Outcome("set_elr/unknown_feature", Rejected(Error.INVALID_UPDATE), self)]
-
-        # set_elr/off  60-variants.charter:98
-        return self._set_elr_off()
-
-    def _set_elr_off(self) -> list[Outcome[Controller, Reply]]:
-        """A feature that does not exist may be refused, or be off already."""
-        allowed: list[Outcome[Controller, Reply]] = []
-        for refused in (False, True):
-            allowed.append(Outcome(
-                "set_elr/off", Rejected(Error.INVALID_UPDATE) if refused else Done(), self
-            ))
-        return allowed

@@ -7,7 +7,7 @@ pre_kip_966.
 known_defect, releases up to 3.8.1 (JIRA KAFKA-12670, JIRA KAFKA-14424), because: It has no
 effect: ISR {b1}, b1 fails, b2 is alive, and nobody is elected.
 
-What differs from the plain model.
+What differs from the variant pre_kip_966.
 """
 
 from __future__ import annotations
@@ -15,14 +15,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from charter_models.prelude import Outcome, keep
-from charter_models.sibling import begin, instead_of
+from charter_models.sibling import go_on, instead_of
 
 if TYPE_CHECKING:
     from charter_models.kafka_replication.controller import (
         Broker,
         Config,
         Controller,
-        Done,
         Error,
         Partition,
         Rejected,
@@ -32,17 +31,16 @@ if TYPE_CHECKING:
         candidates,
         min_isr,
     )
+    from charter_models.kafka_replication_variants.pre_kip_966.controller import Changed
 
-begin(__name__, "charter_models.kafka_replication.controller", "03b230592a22d2a7b6df")
+go_on(
+    __name__,
+    "charter_models.kafka_replication_variants.pre_kip_966.controller",
+    "c1c4a459cf9ac17a08a8",
+)
 
 CHANGES = "cancel_reassignment heartbeat reassign register session_expires unregister"
-VARIANT = "pre_kip_966"
 SPEC_DIGEST = "7eb2c3fe0de3b428a1e8"
-
-
-def default_config() -> Config:
-    """60-variants.charter:87  S1 The Last Replica Standing issue"""
-    return Config(min_insync_replicas=1, unclean_election=False, elr=False)
 
 
 def replaced_electable(
@@ -77,7 +75,7 @@ def electable(
 
 
 @instead_of(Controller)
-class Changed(Controller):
+class Changed2(Changed):
     """The operations that differ. Docstrings that are left out are the plain model's."""
 
     __slots__ = ()
@@ -122,22 +120,3 @@ class Changed(Controller):
 
         # cancel_reassignment/reverted  20-controller.charter:624  MODEL §4.5
         return self._cancel_reassignment_reverted(topic, p, able, original, isr)
-
-    def set_elr(self, enabled: bool) -> list[Outcome[Controller, Reply]]:
-        """S1 The Last Replica Standing issue"""
-
-        # set_elr/unknown_feature  60-variants.charter:96
-        if enabled:  # asked
-            return [Outcome("set_elr/unknown_feature", Rejected(Error.INVALID_UPDATE), self)]
-
-        # set_elr/off  60-variants.charter:98
-        return self._set_elr_off()
-
-    def _set_elr_off(self) -> list[Outcome[Controller, Reply]]:
-        """A feature that does not exist may be refused, or be off already."""
-        allowed: list[Outcome[Controller, Reply]] = []
-        for refused in (False, True):
-            allowed.append(Outcome(
-                "set_elr/off", Rejected(Error.INVALID_UPDATE) if refused else Done(), self
-            ))
-        return allowed
