@@ -16,7 +16,7 @@ from charter.suites.smoke import Smoke
 from charter.suites.subject import Overlay, Subject
 from charter.vectors.ledger import Ledger, LedgerRow
 
-FORMAT = 6
+FORMAT = 7
 
 
 def sections(about: Subject, small: Smoke, suite: str) -> dict[str, Json]:

@@ -12,7 +12,7 @@ from charter.formats.links import is_url
 from charter.formats.reading import BadVector, JsonReader
 from conform.console.errors import BadRun
 
-FORMAT = 6
+FORMAT = 7
 _COLUMNS = 4
 SILENT = "silent"
 _ALIAS = re.compile(r"^Also called `([^`]+)`\.\Z", re.M)

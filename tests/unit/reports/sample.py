@@ -260,7 +260,7 @@ def sections_json():
              "register/unclean")  # fmt: skip
     split = [name.partition("/")[::2] for name in names]
     content = {
-        "format": 6, "base": "", "protocol": "kafka.replication", "variant": "",
+        "format": 7, "base": "", "protocol": "kafka.replication", "variant": "",
         "component": "controller", "spec_digest": "5eed",
         "sources": [["S0", "Asynchronous storage and recovery"], ["S1", "Last replica standing"],
                     ["S2", "Replication correctness"]],

@@ -22,3 +22,30 @@ def test_a_table_is_the_same_again_when_its_shared_rows_were_left_out() -> None:
 def test_a_number_is_refused_when_the_other_file_has_no_such_row(row: Json) -> None:
     with pytest.raises(BadVector, match=f"rows: there is no row {row}"):
         with_shared_rows({"rows": [row]}, BASE)
+
+
+def test_a_row_is_kept_as_its_difference_when_the_other_file_has_one_of_that_name() -> None:
+    base: dict[str, Json] = {
+        "ledger": [["branch register/clean", "covered", 7, ""]],
+        "mutants": [{"name": "forgets", "doc": "It is forgotten.", "killed": True}],
+    }
+    value: dict[str, Json] = {
+        "ledger": [["branch register/clean", "covered", 12, ""]],
+        "mutants": [{"name": "forgets", "doc": "It is forgotten.", "killed": False}],
+    }
+    short = without_shared_rows(value, base)
+    assert short == {"ledger": [[0, {"2": 12}]], "mutants": [[0, {"killed": False}]]}
+    assert with_shared_rows(short, base) == value
+
+
+def test_a_row_is_kept_whole_when_it_has_other_parts_or_its_difference_is_longer() -> None:
+    value: dict[str, Json] = {"rows": [["a", 1, 2], ["b", "a long text that is not there"]]}
+    short = without_shared_rows(value, BASE)
+    assert short == value
+    assert with_shared_rows(short, BASE) == value
+
+
+@pytest.mark.parametrize("row", [[0, {"2": 1}], [0, {"x": 1}], [7, {"1": 1}]])
+def test_a_difference_is_refused_when_the_other_file_has_no_such_part(row: Json) -> None:
+    with pytest.raises(BadVector, match="rows: "):
+        with_shared_rows({"rows": [row]}, BASE)
