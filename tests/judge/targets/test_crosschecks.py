@@ -88,6 +88,13 @@ def test_a_place_is_not_said_to_hold_when_the_shorter_question_has_no_answer(jud
     assert checks["not_judged"] and checks["fails"] == 0
 
 
+def test_what_a_target_may_lack_is_no_trouble_in_cross_checks_either(judge):
+    allowed = '\n[not_compared]\n"unsupported quorum" = "it has none"\n'
+    finished = judge("lacks_elections", checks=CHECKS + allowed)
+    assert checks_of(finished)["failover"]["not_judged"]
+    assert not any("cross-checks" in reason for reason in finished.summary["reasons"])
+
+
 def test_what_a_cross_check_shows_is_not_remembered_as_a_question(judge):
     before = judge("other_choice", without_remembered=False)
     assert before.exit_code == 1

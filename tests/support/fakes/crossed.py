@@ -96,10 +96,19 @@ class FailsAlone(FirstChoice):
         return super().perform(operation, args)
 
 
+class LacksElections(FirstChoice):
+    """Supports no election, for a reason that only a question shows."""
+
+    def perform(self, operation, args):
+        if operation == "elect":
+            raise sdk.Unsupported("quorum")
+        return super().perform(operation, args)
+
+
 KINDS = {
     "first_choice": FirstChoice, "lazy_image": LazyImage, "other_choice": OtherChoice,
     "elects_once": ElectsOnce, "throws": Throws,
-    "fails_alone": FailsAlone,
+    "fails_alone": FailsAlone, "lacks_elections": LacksElections,
 }  # fmt: skip
 
 if __name__ == "__main__":

@@ -52,7 +52,8 @@ class CrossCounts:
             self.checks.setdefault(check, Counter()).update(found)
 
     def tell_unjudged(self) -> str:
-        """That questions were not judged, by kind; "" if all were."""
+        """That questions were not judged, by kind; "" if all were. What a target does not support
+        is named by the vectors of the suite, which the questions are made from."""
         lost = {
             kind: n for kind, n in sorted(self.verdicts.items()) if n and kind not in _NO_TROUBLE
         }
@@ -76,5 +77,5 @@ def read_possible(summary: Mapping[str, Json]) -> dict[str, int]:
     return {check: own_number(mapping(one).get("possible", 0)) for check, one in checks.items()}
 
 
-_NO_TROUBLE = frozenset({*map(str, JUDGED), str(Kind.UNRESOLVED)})
+_NO_TROUBLE = frozenset({*map(str, JUDGED), str(Kind.UNRESOLVED), str(Kind.UNSUPPORTED)})
 """Verdicts of which nothing is said: a target that deviates may lack what a reference needs."""
