@@ -53,7 +53,7 @@ final class BrokerImage implements Observation.Source {
         }
     }
 
-    /** Whether a snapshot is written as records of an image, as it is from 3.5 on. */
+    /** Whether a snapshot is written as records of an image, as it is from 3.4 on. */
     static boolean writesSnapshots() {
         return RECORD_LIST != null;
     }
