@@ -40,7 +40,7 @@ def write_page(found: Sequence[PageFindings]) -> str:
 
 def _target(found: PageFindings) -> Iterator[str]:
     newest = found.target.releases[-1] if found.target.releases else ""
-    open_ones = [entry for _, entry in found.rows if not newest or _shows(entry, newest)]
+    open_ones = [row for row in found.rows if not newest or within(newest, *_range(*row))]
     yield f"## {found.target.title}"
     yield ""
     yield f"{plural(len(found.rows), 'finding')}, {len(open_ones)} of them in {newest or 'it'}."
@@ -58,24 +58,19 @@ def _row(target: Target, finding: ReviewedFinding, entry: EntrySection) -> str:
     place = finding.where[0]
     cells = [
         f"[{finding.title}]({finding.name}.toml)",
-        _releases(target, entry),
+        _releases(target, *_range(finding, entry)),
         f"`{place.type}.{place.method}`",
         f"`conform reproduce {finding.name}`",
     ]
     return f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in cells)} |"
 
 
-def _releases(target: Target, entry: EntrySection) -> str:
+def _range(finding: ReviewedFinding, entry: EntrySection) -> tuple[str, str]:
+    return finding.bound_releases(entry.first_release, entry.last_release)
+
+
+def _releases(target: Target, first: str, last: str) -> str:
     """The releases that show a finding, and the first one after them."""
-    first, last = entry.first_release, entry.last_release
     shown = f"{first} alone" if first and first == last else releases(first, last)
-    following = [one for one in target.releases if _is_after(entry, one)]
+    following = [one for one in target.releases if not within(one, "", last)]
     return f"{shown}; mended in {following[0]}" if following else shown
-
-
-def _shows(entry: EntrySection, release: str) -> bool:
-    return within(release, entry.first_release, entry.last_release)
-
-
-def _is_after(entry: EntrySection, release: str) -> bool:
-    return not within(release, "", entry.last_release)

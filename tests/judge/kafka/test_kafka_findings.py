@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from charter.formats.findings.reviewed import read_reviewed
 from charter.formats.releases import within
 from conform.adapters.targets import target
 from conform.cli.output.overlay import releases_of
@@ -15,12 +16,15 @@ ROOT = Path(__file__).resolve().parents[3]
 FILES = ROOT / "docs" / "findings"
 WRITTEN = sorted(path.stem for path in FILES.glob("*.toml"))
 TARGET = target("kafka-controller")
-RANGES = releases_of(TARGET)
+ENTRIES = releases_of(TARGET)
+RANGES = {
+    name: read_reviewed(FILES / f"{name}.toml").bound_releases(*ENTRIES[name]) for name in WRITTEN
+}
 NEWEST = TARGET.releases[-1]
 WITH_TEST_JARS = "4.3.1"
 
 PASSES_ON = {
-    "any_change_does_all": "3.9.2",
+    "any_change_does_all": "4.2.2",
     "again_gets_another_epoch": "3.9.0",
     "again_is_a_new_session": "3.7.1",
     "cancels_to_first_replica": "3.8.1",
@@ -99,6 +103,19 @@ def test_program_of_a_finding_fails_on_the_last_release_that_shows_it(
     given = ("--as", "plain", "--check", "--out", tmp_path, *release)
     code, said, error = conform("reproduce", name, *given)
     assert code == 0 and "built and run: fails with" in said, said + error
+
+
+@pytest.mark.slow
+@pytest.mark.xdist_group("real Kafka")
+@pytest.mark.parametrize("name", ["again_gets_another_epoch", "again_is_a_new_session"])
+def test_metadata_version_is_raised_before_a_running_broker_registers_again(
+    conform, monkeypatch, tmp_path, name
+):
+    monkeypatch.chdir(ROOT)
+    code, said, error = conform("reproduce", name, "--as", "plain", "--out", tmp_path)
+    assert code == 0, said + error
+    (written,) = tmp_path.glob("*.java")
+    assert written.read_text().count("        raiseMetadataVersion();\n") >= 1
 
 
 @pytest.mark.slow

@@ -153,6 +153,24 @@ def test_release_before_a_finding_is_compared_with_the_default_one(conform, leav
     assert code == 0 and "does not show, as on 1.0, on fake-keeps_leader 0.8" in said, error
 
 
+def test_release_that_a_file_leaves_out_passes_though_its_entry_has_it(conform, leaving):
+    folder = leaving[0]
+    change(
+        folder / "adapter.toml",
+        ("sources = []", 'sources = []\nreleases = ["0.8", "0.9", "1.0"]\ndefault_release = "1.0"'),
+        ("fakes.fake', 'keeps_leader']", "fakes.mended', '{release}']"),
+    )  # fmt: skip
+    entry = 'entry leader_stays known_defect for "0.8".."" cites silent because "it" { }'
+    change(folder / "overlay.charter", ("{ }", f"{{ {entry} }}"))
+    given = ("reproduce", "leader_stays", *leaving[1], "--release", "0.8")
+    code, _, said = conform(*given)
+    assert code == 1 and "leader_stays does not show on 0.8 after the 3 operations" in said
+    file = Path("docs/findings/leader_stays.toml")
+    change(file, ("causes", 'releases = ["0.9", ""]\ncauses'))
+    code, said, error = conform(*given)
+    assert code == 0 and "does not show, as on 1.0, on fake-keeps_leader 0.8" in said, error
+
+
 def test_finding_of_a_run_needs_no_file(conform, leaving, tmp_path):
     overlay = leaving[0] / "adapter.toml"
     overlay.write_text(overlay.read_text().replace('overlay = "known"\n', ""))

@@ -39,6 +39,14 @@ def test_file_is_read_by_target_and_name(tmp_path):
     assert read_all_reviewed(None) == {}
 
 
+def test_releases_of_a_file_go_before_those_of_its_entry(tmp_path):
+    path = tmp_path / "one.toml"
+    path.write_text(WHOLE)
+    assert read_reviewed(path).bound_releases("4.0", "4.1") == ("4.0", "4.1")
+    path.write_text(WHOLE.replace("causes", "releases = ['4.1', '']\ncauses", 1))
+    assert read_reviewed(path).bound_releases("4.0", "4.1") == ("4.1", "")
+
+
 @pytest.mark.parametrize(("old", "new", "words"), [
     ("title", "titel", "the key 'titel' is not known; did you mean title"),
     ('title = "a"', "", "'title' is missing, or no text"),
@@ -46,6 +54,9 @@ def test_file_is_read_by_target_and_name(tmp_path):
     ("[3, 1]", "[0]", "'causes' is no list of numbers of operations"),
     ("[3, 1]", "[true]", "'causes' is no list of numbers of operations"),
     ("causes", "differs = [1]\ncauses", "'differs' is no list of places"),
+    ("causes", "releases = ['', '']\ncauses", "'releases' is no pair of a first and a last"),
+    ("causes", "releases = ['4.0', 4]\ncauses", "'releases' is no pair of a first and a last"),
+    ("causes", "releases = '4.0'\ncauses", "'releases' is no pair of a first and a last"),
     ("2026-11-29", "today", "the date of 'searched' is 'today'"),
     ("2026-11-29", "2020-13-45", "the date of 'searched' is '2020-13-45'"),
     (', date = "2026-11-29"', "", "'searched' lacks the words or the date"),

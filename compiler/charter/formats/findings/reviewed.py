@@ -22,6 +22,7 @@ COSTS: Mapping[str, str] = {
     "cosmetic": "is cosmetic",
 }
 """What a finding costs, in words; the gravest first."""
+_NO_RANGE = '\'releases\' is no pair of a first and a last release, as in ["4.3.0", ""]'
 _DATE = re.compile(r"\d{4}-\d{2}-\d{2}")
 _REQUIRED_KEYS = ("target", "title", "cost", "often", "says", "path", "fix")
 _OPTIONAL_KEYS = ("log", "on_purpose", "hides", "unseen")
@@ -30,7 +31,7 @@ _TABLES: Mapping[str, tuple[str, ...]] = {
     "texts": ("source", "section", "quote"),
     "threads": ("key", "says"),
 }
-_KEYS = (*_REQUIRED_KEYS, *_OPTIONAL_KEYS, *_TABLES, "causes", "differs", "searched")
+_KEYS = (*_REQUIRED_KEYS, *_OPTIONAL_KEYS, *_TABLES, "causes", "differs", "releases", "searched")
 
 
 class BadFinding(Exception):
@@ -70,6 +71,7 @@ class ReviewedFinding:
     `path` is the title of the vector that leads to it, `causes` are the numbers of its operations
     without which it does not happen. `says` is the sentence with which its test fails.
     `differs` are the places that count after the last operation, if others differ on purpose.
+    `releases` are the first and the last on which an operator meets it, if the entry has others.
     `searched` are the words and the date of the search for threads.
     """
 
@@ -91,6 +93,11 @@ class ReviewedFinding:
     hides: str = ""
     unseen: str = ""
     differs: tuple[str, ...] = ()
+    releases: tuple[str, str] | None = None
+
+    def bound_releases(self, first: str, last: str) -> tuple[str, str]:
+        """The first and the last release that show it ("": no bound), by those of its entry."""
+        return self.releases or (first, last)
 
     @property
     def gravity(self) -> int:
@@ -146,6 +153,7 @@ def _finding(name: str, content: Mapping[str, object]) -> ReviewedFinding:
         causes=_read_causes(content.get("causes")),
         searched=_read_search(content.get("searched")),
         differs=_read_differs(content.get("differs", [])),
+        releases=_read_releases(content["releases"]) if "releases" in content else None,
     )
 
 
@@ -183,6 +191,15 @@ def _read_differs(value: object) -> tuple[str, ...]:
     if not isinstance(value, list) or not all(isinstance(one, str) and one for one in value):
         raise ValueError("'differs' is no list of places, as in [\"partition.t1.leader\"]")
     return tuple(value)
+
+
+def _read_releases(value: object) -> tuple[str, str]:
+    if not isinstance(value, list) or len(value) != 2 or not any(value):
+        raise ValueError(_NO_RANGE)
+    first, last = value
+    if not isinstance(first, str) or not isinstance(last, str):
+        raise ValueError(_NO_RANGE)
+    return first, last
 
 
 def _read_search(value: object) -> tuple[str, str]:

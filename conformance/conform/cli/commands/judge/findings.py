@@ -65,13 +65,20 @@ class ListedFinding:
         gravity = self.reviewed.gravity if self.reviewed else 99
         return gravity, not self.lacks, self.name
 
+    @property
+    def releases(self) -> tuple[str, str]:
+        """The first and the last release that show it ("": no bound)."""
+        entry = (self.entry.first_release, self.entry.last_release) if self.entry else ("", "")
+        return self.reviewed.bound_releases(*entry) if self.reviewed else entry
+
     def json(self) -> dict[str, Json]:
         entry, reviewed = self.entry, self.reviewed
+        first, last = self.releases
         return {
             "name": self.name,
             "class": entry.kind if entry else "",
-            "first_release": entry.first_release if entry else "",
-            "last_release": entry.last_release if entry else "",
+            "first_release": first,
+            "last_release": last,
             "title": reviewed.title if reviewed else "",
             "cost": reviewed.cost if reviewed else "",
             "lacks": self.lacks,
@@ -178,8 +185,7 @@ def _tell(project: Project, name: str, found: Sequence[ListedFinding]) -> None:
         else:
             line = ""
         kind = one.entry.kind if one.entry else "stale"
-        entry = one.entry
-        range_of = releases(entry.first_release, entry.last_release) if entry else ""
+        range_of = releases(*one.releases) if one.entry else ""
         rows.append([one.name, kind, range_of, line])
     out(columns(rows))
     for one in found:

@@ -77,7 +77,9 @@ def run(arguments: argparse.Namespace) -> int:
         )
     name = arguments.target or (reviewed.target if reviewed and not arguments.run else "")
     chosen = target(name) if name else None
-    releases = _releases(chosen, arguments) if chosen else ReproducedOn(arguments.release)
+    releases = ReproducedOn(arguments.release)
+    if chosen:
+        releases = _releases(chosen, arguments, reviewed)
     selection = RunSelection(
         arguments.run, name, releases.shown_by or releases.built_for, arguments.suite,
         read_set(arguments.parameters),
@@ -117,12 +119,16 @@ class ReproducedOn:
     shown_by: str = ""
 
 
-def _releases(chosen: Target, arguments: argparse.Namespace) -> ReproducedOn:
+def _releases(
+    chosen: Target, arguments: argparse.Namespace, reviewed: ReviewedFinding | None
+) -> ReproducedOn:
     """The releases that a finding is performed on: without a wish, one that shows it. Where a wish
     does not, the default release shows it if it can, since the path was tried there."""
     if arguments.run or arguments.finding not in (ranges := releases_of(chosen)):
         return ReproducedOn(arguments.release)
     first, last = ranges[arguments.finding]
+    if reviewed:
+        first, last = reviewed.bound_releases(first, last)
     shown = [one for one in chosen.releases if within(one, first, last)]
     wanted = release_of(chosen, arguments.release)
     if not shown or within(wanted, first, last):
