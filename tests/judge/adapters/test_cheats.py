@@ -150,7 +150,7 @@ def test_reference_to_what_a_reply_shows_is_judged(cheat, judged, toy_suite):
     assert left(finished) == {"variable registration": 61}
 
 
-@pytest.mark.parametrize("mode", ["never_shown", "bound_releasesce"])
+@pytest.mark.parametrize("mode", ["never_shown", "shown_once"])
 def test_image_that_is_claimed_and_not_given_is_not_fine(mode, cheat, judged, last_line):
     finished = judged(cheat(mode))
     assert left(finished) == {"image": 5}

@@ -450,7 +450,7 @@ def swap(answer):
     results.reverse()
 
 
-AFTER = {"never_shown": never_shown, "bound_releasesce": show_once, "swapped": swap,
+AFTER = {"never_shown": never_shown, "shown_once": show_once, "swapped": swap,
          "bad_nonce": bad_nonce, "no_steps": no_steps, "too_few": too_few, "bad_index": bad_index,
          "too_short": too_short, "lies": other_version}  # fmt: skip
 KINDS = {
