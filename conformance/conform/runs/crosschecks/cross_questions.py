@@ -63,16 +63,18 @@ class CrossQuestionMaker:
             return self._append(check, question, tried.start)
         calls: list[dict[str, Json]] = [{"operation": name, "args": {}} for name in check.insert]
         longer = insert_calls(own_calls(question), tried.start, calls)
-        return self.pair(check, question, {**question, "operations": longer}, tried.start)
+        place = InsertedPlace(tried.start, len(calls))
+        images = place.insert_images(question["delta"])
+        long = {**question, "operations": longer, "delta": images}
+        return self.pair(check, question, long, place)
 
     def pair(
-        self, check: CrossCheck, short: Question, long: Question, start: int
+        self, check: CrossCheck, short: Question, long: Question, place: InsertedPlace
     ) -> CrossQuestion | ExpectedOtherwise | None:
         """A question with operations inserted, and the one without."""
         one, other = (answer_item(self.model, each, self.opaque) for each in (short, long))
         if one is None or other is None:
             return None
-        place = InsertedPlace(start, len(check.insert))
         answers: list[AnswerJson] = [orjson.loads(each.answer) for each in (one, other)]
         if not are_expected_alike(answers[0], answers[1], place):
             return ExpectedOtherwise()
@@ -91,7 +93,10 @@ class CrossQuestionMaker:
             inserted = calls[start : start + size]
             rest = leave_out_calls(calls, start, size)
             if [call["operation"] for call in inserted] == [*check.insert] and rest is not None:
-                found = self.pair(check, {**question, "operations": rest}, question, start)
+                place = InsertedPlace(start, size)
+                images = place.leave_out_images(question["delta"])
+                short = {**question, "operations": rest, "delta": images}
+                found = self.pair(check, short, question, place)
                 if isinstance(found, CrossQuestion):
                     yield found
 

@@ -10,6 +10,7 @@ from charter.formats.adapter import Result, is_fault
 from charter.formats.canonical import Json
 from charter.formats.labels import Labels
 from charter.formats.opaque import OpaqueTypes
+from charter.formats.reading import own_number
 from charter.formats.status import Status
 from conform.judging.automaton import AnswerJson
 from conform.judging.differ import RelabelledStep
@@ -35,6 +36,20 @@ class InsertedPlace:
     def last(self) -> int:
         """The number of the last step that is inserted."""
         return self.start + self.size
+
+    def insert_images(self, delta: Json) -> Json:
+        """The steps of a longer question after which images are shown. One of them is the last
+        that is inserted: a reader that begins with a snapshot then has another image."""
+        if not isinstance(delta, list):
+            return delta
+        return [*sorted({*(self.move(own_number(step)) for step in delta), self.last})]
+
+    def leave_out_images(self, delta: Json) -> Json:
+        """The steps of the shorter question after which images are shown."""
+        if not isinstance(delta, list):
+            return delta
+        kept = [step for step in map(own_number, delta) if not self.start < step <= self.last]
+        return [step if step <= self.start else step - self.size for step in kept]
 
 
 NOWHERE = InsertedPlace(0, 0)
