@@ -38,6 +38,8 @@ STEPS = {
     "set_min_isr": {"minimum": 2},
     "set_unclean_election": {"enabled": True},
 }  # fmt: skip
+LATER = {"load_snapshot": (3, 4), "elect_uncleanly": (3, 9)}
+"""Operations that not all releases have, and the first one that has it."""
 
 ISR = CaseCheck(("partition", "t1", "isr"), ["b1"], [])
 FENCED = CaseCheck(("fenced",), True, False, is_reply=True)
@@ -80,6 +82,26 @@ def test_program_has_all_operations_in_the_shape_of_each_release(release):
     assert f"the jars of Kafka {release} alone" in text
 
 
+@pytest.mark.parametrize("release", ["3.3.2", "3.4.0", "3.8.1", "3.9.0", "3.9.2", "4.0.0", "4.4.0"])
+@pytest.mark.parametrize(("operation", "call"), [
+    ("load_snapshot", "loadSnapshot();"), ("elect_uncleanly", "electUncleanly();"),
+])  # fmt: skip
+def test_program_has_an_operation_that_came_later_in_the_releases_that_have_it(
+    release, operation, call
+):
+    first = LATER[operation]
+    steps = {**STEPS, operation: {}}
+    if numbers(release) < first:
+        with pytest.raises(BadTemplate, match=rf"before {first[0]}\.{first[1]} "):
+            reproduce(release, steps=steps)
+        return
+    text = reproduce(release, steps=steps)
+    assert text.count(f" {call}\n") == 2, "once in each case"
+    assert text.count("{") == text.count("}") and call not in reproduce(release)
+    new_writer = "new ImageWriterOptions.Builder(whole).build()" in text
+    assert new_writer == (operation == "load_snapshot" and numbers(release) >= (4, 0))
+
+
 def test_program_for_a_release_that_mended_it_says_so():
     assert "On 3.9.0 nothing is wrong" in reproduce("3.9.0", shown_by="3.8.1").replace("\n * ", " ")
     with pytest.raises(BadTemplate, match=r"before 4\.0 no feature switches ELR on"):
@@ -103,6 +125,8 @@ def test_program_compares_what_brokers_see_once_it_is_published():
     assert "publish();" in reproduce("3.3.0", check=CANNOT_BE_MADE, steps=steps)
     with pytest.raises(BadTemplate, match="no statement for a failover while brokers read"):
         reproduce("4.0.0", check=THERE_AGAIN)
+    with pytest.raises(BadTemplate, match="no statement for a snapshot while brokers read"):
+        reproduce("4.0.0", check=THERE_AGAIN, steps={**steps, "load_snapshot": {}})
 
 
 def test_test_of_a_quorum_has_all_operations():
@@ -112,8 +136,12 @@ def test_test_of_a_quorum_has_all_operations():
         assert text.count(f"        {operation}") == 2, "once in each case"
     assert "raft.raftClients().get(before).resign(active().curClaimEpoch());" in text
     assert "int epoch = active().curClaimEpoch();" in text
-    last = reproduce("4.3.1", kind=JUNIT, steps={"failover": {}})
-    assert "the epoch of the active controller" not in last and "private void failover" in last
+    for operation, method in (("failover", "failover"), ("load_snapshot", "loadSnapshot")):
+        last = reproduce("4.3.1", kind=JUNIT, steps={operation: {}})
+        assert "the epoch of the active controller" not in last
+        assert last.count(f"private void {method}(") == 1 and f"void {method}(" not in (
+            reproduce("4.3.1", kind=JUNIT, steps={"unregister": B1})
+        )
 
 
 def test_test_of_a_quorum_compares_an_answer_to_a_heartbeat():
@@ -145,20 +173,95 @@ REFUSALS = (
 )
 
 
+def run(place, kind, release, cases, checks=()):
+    """What a reproduction says of two lists of operations, with their arguments and replies."""
+    made = [
+        ReproducedCase(
+            case,
+            tuple(CaseStep(number, *step[:2], step[0], step[2]) for number, step in numbered),
+            checks, frozenset(), ("it",),
+        )
+        for case, numbered in ((case, enumerate(steps, 1)) for case, steps in cases.items())
+    ]  # fmt: skip
+    sorts = {"Broker": {"b1": 1, "b2": 2}, "Topic": {"t1": 1}}
+    finding = ReproducedFinding("refused", "It says no.", TARGET.id, release, sorts, *made)
+    file = place / file_name(kind, finding)
+    file.write_text(write_reproduction(TARGET.folder, kind, finding))
+    return check_reproduction(TARGET, kind, release, file)
+
+
 @pytest.mark.slow
 @pytest.mark.xdist_group("real Kafka")
 @pytest.mark.parametrize("kind", [PLAIN, JUNIT], ids=["plain", "junit"])
 def test_operations_that_have_to_be_refused_are_when_they_are_run(tmp_path, kind):
-    steps = tuple(
-        CaseStep(number, operation, args, operation, reply)
-        for number, (operation, args, reply) in enumerate(REFUSALS, 1)
+    found = run(tmp_path, kind, "4.3.1", {SHOWS: REFUSALS, LEFT_OUT: REFUSALS})
+    assert found == {SHOWS: "", LEFT_OUT: ""}
+
+
+def beats(broker):
+    at = {"ref": [1, "registration", broker, "epoch"], "now": True}
+    return ("heartbeat", {**STEPS["heartbeat"], "broker": broker, "epoch": at}, None)
+
+
+def up(broker):
+    return (
+        ("register", {"broker": broker, "restarted": True, "previous_epoch": None}, None),
+        beats(broker),
     )
-    cases = [ReproducedCase(case, steps, (), frozenset(), ("it",)) for case in (SHOWS, LEFT_OUT)]
-    sorts = {"Broker": {"b1": 1}, "Topic": {}}
-    finding = ReproducedFinding("refused", "It says no.", TARGET.id, "4.3.1", sorts, *cases)
-    place = tmp_path / file_name(kind, finding)
-    place.write_text(write_reproduction(TARGET.folder, kind, finding))
-    assert check_reproduction(TARGET, kind, "4.3.1", place) == {SHOWS: "", LEFT_OUT: ""}
+
+
+BOTH_UP = (
+    *up("b1"), *up("b2"),
+    ("create_topic", {"topic": "t1", "replicas": ["b1", "b2"]}, None),
+)  # fmt: skip
+ENDS = [("session_expires", {"broker": broker}, DONE) for broker in ("b1", "b2")]
+OFF = (("set_min_isr", {"minimum": 2}, DONE), ENDS[1], ("set_elr", {"enabled": False}, DONE))
+SNAPSHOT = ("load_snapshot", {}, DONE)
+LOST = (*reversed(ENDS), beats("b2"), ("set_unclean_election", {"enabled": True}, DONE))
+UNCLEAN = ("elect_uncleanly", {}, DONE)
+
+
+@pytest.mark.slow
+@pytest.mark.xdist_group("real Kafka")
+@pytest.mark.parametrize(("release", "kind"), [
+    ("3.9.2", PLAIN), ("4.0.0", PLAIN), ("4.3.1", PLAIN), ("4.4.0", PLAIN), ("4.3.1", JUNIT),
+])  # fmt: skip
+def test_periodic_unclean_election_elects_when_it_is_run(tmp_path, release, kind):
+    before = (*BOTH_UP, *LOST)
+    checks = (
+        CaseCheck(("partition", "t1", "leader"), "b2", None),
+        CaseCheck(("partition", "t1", "recovering"), True, False),
+    )
+    found = run(tmp_path, kind, release, {SHOWS: (*before, UNCLEAN), LEFT_OUT: before}, checks)
+    assert found[SHOWS] == "" and "partition" in found[LEFT_OUT]
+
+
+@pytest.mark.slow
+@pytest.mark.xdist_group("real Kafka")
+@pytest.mark.parametrize(("release", "kind"), [
+    ("4.0.0", PLAIN), ("4.3.1", PLAIN), ("4.4.0", PLAIN), ("4.3.1", JUNIT),
+])  # fmt: skip
+def test_snapshot_that_was_written_while_elr_is_off_lacks_it_when_it_is_loaded(
+    tmp_path, release, kind
+):
+    before = (*BOTH_UP, *OFF)
+    after = (beats("b1"), ENDS[1], *up("b2"))
+    checks = (
+        CaseCheck(("partition", "t1", "elr"), [], ["b2"]),
+        CaseCheck(("registration", "b2", "fenced"), False, True),
+    )
+    cases = {SHOWS: (*before, SNAPSHOT, SNAPSHOT, *after), LEFT_OUT: (*before, beats("b1"))}
+    found = run(tmp_path, kind, release, cases, checks)
+    assert found[SHOWS] == "" and "elr" in found[LEFT_OUT]
+
+
+@pytest.mark.slow
+@pytest.mark.xdist_group("real Kafka")
+def test_snapshot_has_what_the_log_had_when_it_is_loaded_before_there_was_elr(tmp_path):
+    before = (*BOTH_UP, ENDS[1])
+    check = CaseCheck(("partition", "t1", "isr"), ["b1"], [])
+    cases = {SHOWS: (*before, SNAPSHOT, beats("b2")), LEFT_OUT: (*before, beats("b2"))}
+    assert run(tmp_path, PLAIN, "3.4.0", cases, (check,)) == {SHOWS: "", LEFT_OUT: ""}
 
 
 def test_quorum_compares_no_image():
