@@ -72,6 +72,10 @@ def write_reproduction(folder: Path, kind: Reproduction, finding: ReproducedFind
     def cannot(what: str) -> NoReturn:
         raise BadTemplate(f"{place} cannot reproduce {finding.name}: {what}; add it there")
 
+    def absent(what: str) -> NoReturn:
+        on = f"{finding.target} {finding.release}"
+        raise BadTemplate(f"{finding.name} cannot happen on {on}: {what}; choose another release")
+
     made = ImmutableSandboxedEnvironment(
         loader=jinja2.FileSystemLoader(folder),
         undefined=jinja2.StrictUndefined,
@@ -80,7 +84,7 @@ def write_reproduction(folder: Path, kind: Reproduction, finding: ReproducedFind
         keep_trailing_newline=True,
     )
     made.filters.update(quoted=quote, comment=comment)
-    made.globals.update(cannot=cannot)
+    made.globals.update(cannot=cannot, absent=absent)
     try:
         return made.get_template(kind.template).render(
             finding=finding,

@@ -41,10 +41,9 @@ PASSES_ON = {
     "unclean_election_is_ignored": "3.9.0",
 }
 """The first release that mended a finding, or the last one before it appeared."""
-PASSES_NOWHERE = {
-    "elr_survives_while_off": "before 4.0 no feature switches ELR on or off",
-    "overridden_reassignment_lingers": "each release shows it",
-}
+CANNOT_HAPPEN_ON = {"elr_survives_while_off": "3.9.2"}
+"""The last release before a finding appeared, where that lacks what an operation needs."""
+ON_EACH_RELEASE = ["overridden_reassignment_lingers"]
 
 
 def list_shown_by(release):
@@ -53,8 +52,9 @@ def list_shown_by(release):
 
 
 def test_each_written_finding_passes_on_a_release_or_says_why_not():
-    assert sorted([*PASSES_ON, *PASSES_NOWHERE]) == WRITTEN
-    for name, release in PASSES_ON.items():
+    assert sorted([*PASSES_ON, *CANNOT_HAPPEN_ON, *ON_EACH_RELEASE]) == WRITTEN
+    assert all(RANGES[name] == ("", "") for name in ON_EACH_RELEASE)
+    for name, release in {**PASSES_ON, **CANNOT_HAPPEN_ON}.items():
         first, last = RANGES[name]
         at = TARGET.releases.index(release)
         near = TARGET.releases[at - 1] if last else TARGET.releases[at + 1]
@@ -126,3 +126,14 @@ def test_program_of_a_finding_passes_on_a_release_without_it(conform, monkeypatc
     given = ("--as", "plain", "--check", "--out", tmp_path, "--release", PASSES_ON[name])
     code, said, error = conform("reproduce", name, *given)
     assert code == 0 and "built and run: passes" in said, said + error
+
+
+@pytest.mark.slow
+@pytest.mark.xdist_group("real Kafka")
+@pytest.mark.parametrize("name", sorted(CANNOT_HAPPEN_ON))
+def test_release_on_which_a_finding_cannot_happen_is_named(conform, monkeypatch, tmp_path, name):
+    monkeypatch.chdir(ROOT)
+    release = CANNOT_HAPPEN_ON[name]
+    given = ("--as", "plain", "--check", "--out", tmp_path, "--release", release)
+    code, _, error = conform("reproduce", name, *given)
+    assert code == 2 and f"{name} cannot happen on kafka-controller {release}: " in error

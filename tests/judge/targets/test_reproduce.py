@@ -210,6 +210,10 @@ def test_template_without_a_statement_is_said(conform, leaving):
     (leaving[0] / "reproduce.j2").write_text("{{ cannot('no statement for ' ~ finding.name) }}")
     code, _, said = conform("reproduce", "leader_stays", *leaving[1])
     assert code == 2 and "cannot reproduce leader_stays: no statement for leader_stays" in said
+    (leaving[0] / "reproduce.j2").write_text("{{ absent('nobody can leave') }}")
+    code, _, said = conform("reproduce", "leader_stays", *leaving[1])
+    assert code == 2 and "leader_stays cannot happen on " in said
+    assert ": nobody can leave; choose another release" in said
     (leaving[0] / "reproduce.j2").write_text("{{ finding.nothing }}")
     code, _, said = conform("reproduce", "leader_stays", *leaving[1])
     assert code == 2 and "mend the template" in said
