@@ -4,8 +4,8 @@
 """The entry expired_goes_on_stopping of the overlay kafka_controller in the variant pre_kip_966.
 
 suspected_defect, releases up to 3.6.2 (MODEL §8.1, CODE BrokerHeartbeatManager), because: A
-broker in controlled shutdown whose session expires stays fenced whatever it asks for, and is
-told that it is not.
+broker in controlled shutdown whose session expires is told that it is not fenced, and to wait
+for the others.
 
 What differs from the variant pre_kip_966.
 """

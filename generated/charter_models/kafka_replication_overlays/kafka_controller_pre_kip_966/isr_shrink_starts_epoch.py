@@ -4,7 +4,8 @@
 """The entry isr_shrink_starts_epoch of the overlay kafka_controller in the variant pre_kip_966.
 
 known_defect, releases up to 3.5.2 (JIRA KAFKA-15021), because: A follower leaves the ISR: the
-leader stays, and is told of a new leader epoch; its followers and clients have to begin anew.
+leader stays, and is told of a new leader epoch; its followers and consumers have to begin
+anew.
 
 What differs from the variant pre_kip_966.
 """
