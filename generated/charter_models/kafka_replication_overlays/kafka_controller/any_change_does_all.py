@@ -3,9 +3,10 @@
 # ruff: noqa: C420, PLR0913, PLR0915, PLR0917, RUF100
 """The entry any_change_does_all of the overlay kafka_controller.
 
-suspected_defect, releases from 4.0.0 on (DOC kafka-leader-election: preferred), because: <r2,
-r3>: r2 fails, reassigned to <r2, r1>, r3 fails, unclean elections on. The order to elect the
-preferred leader r2 answers success, and r1 leads.
+suspected_defect, all releases (DOC kafka-leader-election: preferred, CODE
+PartitionChangeBuilder), because: <r2, r3>: r2 fails, reassigned to <r2, r1>, r3 fails, an
+unclean election by order. The order to elect the preferred leader r2 answers success, and r1
+leads.
 
 What differs from the plain model.
 """
@@ -45,7 +46,6 @@ if TYPE_CHECKING:
         electable_by_order,
         elected,
         leaders_after,
-        leaders_uncleanly,
         new_leaders,
         reassignment_done,
         touched,
@@ -58,21 +58,7 @@ begin(__name__, "charter_models.kafka_replication.controller", "03b230592a22d2a7
 CHANGES = (
     "balance_leaders elect_leader elect_uncleanly heartbeat register session_expires unregister "
 )
-SPEC_DIGEST = "0b3a135d0282982aa674"
-
-
-def replaced_without_broker(
-    slot: Partition | None,
-    gone: Broker,
-    suspect: frozenset[Broker],
-    leader: Broker | None,
-    config: Config,
-) -> Partition | None:
-    if slot is None:
-        return None
-    if touched(slot, gone, suspect):
-        return elected(slot, slot, slot.isr - {gone}, suspect, leader, config)
-    return slot
+SPEC_DIGEST = "eedf5bb353c6d2d02f77"
 
 
 def without_broker(
@@ -82,17 +68,53 @@ def without_broker(
     leader: Broker | None,
     config: Config,
 ) -> Partition | None:
-    """overlay.charter:239"""
+    """overlay.charter:249"""
     if slot is None:
         return None
     if touched(slot, gone, suspect):
-        return finished(
-            slot,
-            value(replaced_without_broker(slot, gone, suspect, leader, config)),
-            slot.isr - {gone},
-            config,
-        )
+        return finished(slot, slot.isr - {gone}, suspect, leader, config)
     return slot
+
+
+def leaders_if_leaderless(
+    slot: Partition | None,
+    able: frozenset[Broker],
+    config: Config,
+) -> frozenset[Broker]:
+    """overlay.charter:265"""
+    if slot is None:
+        return frozenset()
+    shape = completed(slot, slot.isr, config)
+    if slot.leader is None:
+        return electable(slot, shape.replicas, shape.isr, frozenset(), able, config)
+    return frozenset()
+
+
+def elected_if_leaderless(
+    slot: Partition | None,
+    leader: Broker | None,
+    config: Config,
+) -> Partition | None:
+    """Also called `handleBrokerUnfenced`.
+
+    overlay.charter:272
+    """
+    if slot is not None and slot.leader is None:
+        return refreshed(slot, leader, config)
+    return slot
+
+
+def leaders_uncleanly(
+    slot: Partition | None,
+    able: frozenset[Broker],
+    config: Config,
+) -> frozenset[Broker]:
+    """overlay.charter:281"""
+    if slot is None:
+        return frozenset()
+    if slot.leader is None:
+        return electable_once_completed(slot, able, config)
+    return frozenset()
 
 
 def recorded(slot: Partition | None, next_: Partition | None, twice: bool) -> Partition | None:
@@ -112,39 +134,64 @@ def recorded(slot: Partition | None, next_: Partition | None, twice: bool) -> Pa
     return next_
 
 
-def finished(p: Partition, e: Partition, left: frozenset[Broker], config: Config) -> Partition:
-    """overlay.charter:217"""
+def completed(p: Partition, left: frozenset[Broker], config: Config) -> Partition:
+    """overlay.charter:219  CODE PartitionChangeBuilder"""
+    if reassignment_done(p, left, config):
+        return with_new_isr(p, left, p.leader, p.recovering, config)
+    return p
+
+
+def finished(
+    p: Partition,
+    left: frozenset[Broker],
+    suspect: frozenset[Broker],
+    leader: Broker | None,
+    config: Config,
+) -> Partition:
+    """overlay.charter:224  CODE PartitionChangeBuilder"""
     if not reassignment_done(p, left, config):
-        return e
-    ended = with_new_isr(
-        replace(e, elr=p.elr | p.isr),
-        e.isr,
-        (e.leader if e.leader in left - p.removing else first(keep(p.replicas, left - p.removing)))
-        if e.leader is not None
-        else None,
-        e.recovering,
+        return elected(p, p, left, suspect, leader, config)
+    shape = completed(p, left, config)
+    heir: Broker | None = (
+        first(keep(shape.replicas, shape.isr))
+        if leader in frozenset(p.replicas) - frozenset(shape.replicas)
+        else leader
+    )
+    next_ = elected(
+        p,
+        replace(p, replicas=shape.replicas, adding=frozenset(), removing=frozenset()),
+        shape.isr,
+        suspect,
+        heir,
         config,
     )
     return replace(
-        ended,
-        leader_epoch=e.leader_epoch
-        if ended.leader_epoch == e.leader_epoch
-        else bump(p.leader_epoch),
-        partition_epoch=bump(p.partition_epoch),
+        next_,
+        leader_epoch=shape.leader_epoch
+        if next_.leader_epoch == p.leader_epoch
+        else next_.leader_epoch,
     )
 
 
 def refreshed(slot: Partition | None, leader: Broker | None, config: Config) -> Partition | None:
-    """overlay.charter:248"""
+    """overlay.charter:258"""
     if slot is None:
         return None
-    return finished(
-        slot, elected(slot, slot, slot.isr, frozenset(), leader, config), slot.isr, config
-    )
+    return finished(slot, slot.isr, frozenset(), leader, config)
+
+
+def electable_once_completed(
+    p: Partition,
+    able: frozenset[Broker],
+    config: Config,
+) -> frozenset[Broker]:
+    """overlay.charter:276"""
+    shape = completed(p, p.isr, config)
+    return electable_by_order(replace(p, replicas=shape.replicas, isr=shape.isr), able, config)
 
 
 def preferred_after(p: Partition, able: frozenset[Broker], config: Config) -> frozenset[Broker]:
-    """overlay.charter:260"""
+    """overlay.charter:288"""
     staying = keep(p.replicas, frozenset(p.replicas) - p.removing)
     preferred = frozenset(b for b in p.isr & able if first(staying) == b)
     return preferred if len(preferred) > 0 else leaders_after(p, p.isr, able, config)
@@ -162,11 +209,11 @@ class Changed(Controller):
         if self.registration[broker] is None:  # absent
             return [Outcome("unregister/unknown", Rejected(Error.BROKER_ID_NOT_REGISTERED), self)]
 
-        # unregister/removed  overlay.charter:268
+        # unregister/removed  overlay.charter:296
         return self._unregister_removed(broker)
 
     def _unregister_removed(self, broker: Broker) -> list[Outcome[Controller, Reply]]:
-        """unregister/removed  overlay.charter:268"""
+        """unregister/removed  overlay.charter:296"""
         allowed: list[Outcome[Controller, Reply]] = []
         left_now = self.registration.put(broker, None)
         for doubted in one_of(frozenset({frozenset(), frozenset({broker})})):
@@ -223,7 +270,7 @@ class Changed(Controller):
         if p.leader is not None if unclean else p.leader == preferred:  # content
             return [Outcome("elect_leader/not_needed", Rejected(Error.ELECTION_NOT_NEEDED), self)]
 
-        # elect_leader/preferred_unavailable  overlay.charter:293
+        # elect_leader/preferred_unavailable  overlay.charter:321
         if (
             not unclean  # preferring
             and preferred not in p.isr & able  # unfit
@@ -234,7 +281,7 @@ class Changed(Controller):
         ):
             allowed += self._elect_leader_preferred_unavailable(topic, able, p)
 
-        # elect_leader/preferred  overlay.charter:301
+        # elect_leader/preferred  overlay.charter:329
         if (
             not unclean  # preferring
             and preferred in candidates(p, p.replicas, p.isr, frozenset(), able, self.config)  # fit
@@ -243,11 +290,11 @@ class Changed(Controller):
         if allowed:
             return allowed
 
-        # elect_leader/nobody  overlay.charter:310
+        # elect_leader/nobody  overlay.charter:338
         if not electable_by_order(p, able, self.config):  # empty
             return self._elect_leader_nobody(topic, p)
 
-        # elect_leader/elected  20-controller.charter:475  S3 Unclean leader election
+        # elect_leader/elected  overlay.charter:344
         return self._elect_leader_elected(topic, able, p)
 
     def _elect_leader_preferred_unavailable(
@@ -256,7 +303,7 @@ class Changed(Controller):
         able: frozenset[Broker],
         p: Partition,
     ) -> list[Outcome[Controller, Reply]]:
-        """elect_leader/preferred_unavailable  overlay.charter:293"""
+        """elect_leader/preferred_unavailable  overlay.charter:321"""
         allowed: list[Outcome[Controller, Reply]] = []
         for heir in one_or_none(electable(
             p, p.replicas, p.isr, frozenset(), able, without_unclean_election(self.config)
@@ -277,7 +324,7 @@ class Changed(Controller):
         p: Partition,
         preferred: Broker,
     ) -> list[Outcome[Controller, Reply]]:
-        """elect_leader/preferred  overlay.charter:301"""
+        """elect_leader/preferred  overlay.charter:329"""
         allowed: list[Outcome[Controller, Reply]] = []
         for heir in one_or_none(preferred_after(p, able, self.config)):
             after = replace(
@@ -294,7 +341,7 @@ class Changed(Controller):
         return allowed
 
     def _elect_leader_nobody(self, topic: Topic, p: Partition) -> list[Outcome[Controller, Reply]]:
-        """elect_leader/nobody  overlay.charter:310"""
+        """elect_leader/nobody  overlay.charter:338"""
         next_ = value(refreshed(self.partition[topic], None, self.config))
         after = replace(self, partition=self.partition.put(topic, next_))
         return [Outcome(
@@ -303,17 +350,35 @@ class Changed(Controller):
             after,
         )]
 
+    def _elect_leader_elected(
+        self,
+        topic: Topic,
+        able: frozenset[Broker],
+        p: Partition,
+    ) -> list[Outcome[Controller, Reply]]:
+        """elect_leader/elected  overlay.charter:344"""
+        allowed: list[Outcome[Controller, Reply]] = []
+        for leader in one_or_none(electable_once_completed(p, able, self.config)):
+            after = replace(
+                self,
+                partition=self.partition.put(
+                    topic, refreshed(self.partition[topic], leader, self.config)
+                ),
+            )
+            allowed.append(Outcome("elect_leader/elected", Done(), after))
+        return allowed
+
     def balance_leaders(self) -> list[Outcome[Controller, Reply]]:
         able = active(self.world, self.registration)
 
-        # balance_leaders/balanced  overlay.charter:329
+        # balance_leaders/balanced  overlay.charter:363
         return self._balance_leaders_balanced(able)
 
     def _balance_leaders_balanced(
         self,
         able: frozenset[Broker],
     ) -> list[Outcome[Controller, Reply]]:
-        """balance_leaders/balanced  overlay.charter:329"""
+        """balance_leaders/balanced  overlay.charter:363"""
         allowed: list[Outcome[Controller, Reply]] = []
         for leader in each({
             t: one_or_none(
@@ -353,11 +418,11 @@ class Changed(Controller):
         if not self.config.unclean_election:  # forbidden
             return [Outcome("elect_uncleanly/off", Done(), self)]
 
-        # elect_uncleanly/elected  overlay.charter:317
+        # elect_uncleanly/elected  overlay.charter:351
         return self._elect_uncleanly_elected(able)
 
     def _elect_uncleanly_elected(self, able: frozenset[Broker]) -> list[Outcome[Controller, Reply]]:
-        """elect_uncleanly/elected  overlay.charter:317"""
+        """elect_uncleanly/elected  overlay.charter:351"""
         allowed: list[Outcome[Controller, Reply]] = []
         for leader in each({
             t: one_or_none(leaders_uncleanly(self.partition[t], able, self.config))

@@ -56,7 +56,7 @@ OPERATIONS: tuple[str, ...] = (
 
 
 def cleared_after(last_: Partition | None, now: Partition | None) -> Partition | None:
-    """overlay.charter:606  JIRA KAFKA-19383"""
+    """overlay.charter:640  JIRA KAFKA-19383"""
     if last_ is None:
         return now
     if now is None:
@@ -106,7 +106,7 @@ class Changed(Controller):
     ) -> list[Outcome[Controller, Map[Topic, Partition | None]]]:
         """controller/set_min_isr_image_of_partition"""
 
-        # set_min_isr_image_of_partition/shown  overlay.charter:616
+        # set_min_isr_image_of_partition/shown  overlay.charter:650
         return [Outcome(
             "set_min_isr_image_of_partition/shown",
             Map({t: cleared_after(last_image[t], self.partition[t]) for t in self.world.topics})

@@ -37,7 +37,7 @@ def eligible_after(
 ) -> frozenset[Broker]:
     """Also called `maybePopulateTargetElr`.
 
-    overlay.charter:367
+    overlay.charter:401
     """
     if not config.elr or len(isr) >= min(config.min_insync_replicas, len(p.replicas)):
         return frozenset()
@@ -65,6 +65,6 @@ def candidates(
 ) -> frozenset[Broker]:
     """Nevertheless only replicas are elected. Also called `isValidNewLeader`.
 
-    overlay.charter:373
+    overlay.charter:407
     """
     return replaced_candidates(p, replicas, isr, suspect, able, config) & frozenset(replicas)

@@ -75,7 +75,7 @@ def complete(
     suspect: frozenset[Broker],
     config: Config,
 ) -> frozenset[Broker]:
-    """overlay.charter:427"""
+    """overlay.charter:461"""
     if config.elr or len(isr) > 0:
         return replaced_complete(p, replicas, isr, suspect, config)
     return p.elr - suspect
@@ -193,7 +193,7 @@ class Changed(Controller):
         ):
             allowed += self._register_clean(broker, epoch, registered_now)
 
-        # register/unclean  overlay.charter:435
+        # register/unclean  overlay.charter:469
         if (
             (known is None or (known.fenced and restarted))  # fenced
             and (known is None or previous_epoch != known.epoch)  # other_session
@@ -213,7 +213,7 @@ class Changed(Controller):
         epoch: BrokerEpoch,
         registered_now: Map[Broker, Registration | None],
     ) -> list[Outcome[Controller, Reply]]:
-        """register/unclean  overlay.charter:435"""
+        """register/unclean  overlay.charter:469"""
         allowed: list[Outcome[Controller, Reply]] = []
         for doubted in each({
             t: one_of(
@@ -256,7 +256,7 @@ class Changed(Controller):
         return allowed
 
     def load_snapshot(self) -> list[Outcome[Controller, Reply]]:
-        # load_snapshot/loaded  overlay.charter:420
+        # load_snapshot/loaded  overlay.charter:454
         after = replace(
             self,
             partition=self.partition

@@ -76,7 +76,6 @@ if TYPE_CHECKING:
         bumped,
         is_leader,
         isr_after_election,
-        leaders_uncleanly,
         new_leaders,
         with_cleared_elr,
         with_last_known_elr,
@@ -86,7 +85,7 @@ if TYPE_CHECKING:
 
 begin(__name__, "charter_models.kafka_replication.controller", "03b230592a22d2a7b6df")
 
-SPEC_DIGEST = "b0a8048d3277a74a8130"
+SPEC_DIGEST = "0af85633929bd4771740"
 OPERATIONS: tuple[str, ...] = (
     "register",
     "heartbeat",
@@ -118,7 +117,7 @@ def eligible_after(
 ) -> frozenset[Broker]:
     """Also called `maybePopulateTargetElr`.
 
-    overlay.charter:367
+    overlay.charter:401
     """
     if not config.elr or len(isr) >= min(config.min_insync_replicas, len(p.replicas)):
         return frozenset()
@@ -152,7 +151,7 @@ def complete(
     suspect: frozenset[Broker],
     config: Config,
 ) -> frozenset[Broker]:
-    """overlay.charter:427"""
+    """overlay.charter:461"""
     if config.elr or len(isr) > 0:
         return replaced_complete(p, replicas, isr, suspect, config)
     return p.elr - suspect
@@ -179,7 +178,7 @@ def candidates(
 ) -> frozenset[Broker]:
     """Nevertheless only replicas are elected. Also called `isValidNewLeader`.
 
-    overlay.charter:373
+    overlay.charter:407
     """
     return replaced_candidates(p, replicas, isr, suspect, able, config) & frozenset(replicas)
 
@@ -311,7 +310,7 @@ def without_epoch(
     isr: frozenset[Broker],
     isr_epochs: Map[Broker, BrokerEpoch | None],
 ) -> frozenset[Broker]:
-    """overlay.charter:778  KIP 903"""
+    """overlay.charter:813  KIP 903"""
     return frozenset()
 
 
@@ -345,7 +344,7 @@ def replaced_touched(p: Partition, gone: Broker, suspect: frozenset[Broker]) -> 
 def touched(p: Partition, gone: Broker, suspect: frozenset[Broker]) -> bool:
     """Also called `partitionsWithBrokerInIsr`.
 
-    overlay.charter:588
+    overlay.charter:622
     """
     return (
         replaced_touched(p, gone, suspect)
@@ -358,20 +357,6 @@ def touched(p: Partition, gone: Broker, suspect: frozenset[Broker]) -> bool:
     )
 
 
-def replaced_without_broker(
-    slot: Partition | None,
-    gone: Broker,
-    suspect: frozenset[Broker],
-    leader: Broker | None,
-    config: Config,
-) -> Partition | None:
-    if slot is None:
-        return None
-    if touched(slot, gone, suspect):
-        return elected(slot, slot, slot.isr - {gone}, suspect, leader, config)
-    return slot
-
-
 def without_broker(
     slot: Partition | None,
     gone: Broker,
@@ -379,22 +364,58 @@ def without_broker(
     leader: Broker | None,
     config: Config,
 ) -> Partition | None:
-    """overlay.charter:239"""
+    """overlay.charter:249"""
     if slot is None:
         return None
     if touched(slot, gone, suspect):
-        return finished(
-            slot,
-            value(replaced_without_broker(slot, gone, suspect, leader, config)),
-            slot.isr - {gone},
-            config,
-        )
+        return finished(slot, slot.isr - {gone}, suspect, leader, config)
+    return slot
+
+
+def leaders_if_leaderless(
+    slot: Partition | None,
+    able: frozenset[Broker],
+    config: Config,
+) -> frozenset[Broker]:
+    """overlay.charter:265"""
+    if slot is None:
+        return frozenset()
+    shape = completed(slot, slot.isr, config)
+    if slot.leader is None:
+        return electable(slot, shape.replicas, shape.isr, frozenset(), able, config)
+    return frozenset()
+
+
+def elected_if_leaderless(
+    slot: Partition | None,
+    leader: Broker | None,
+    config: Config,
+) -> Partition | None:
+    """Also called `handleBrokerUnfenced`.
+
+    overlay.charter:272
+    """
+    if slot is not None and slot.leader is None:
+        return refreshed(slot, leader, config)
     return slot
 
 
 def electable_by_order(p: Partition, able: frozenset[Broker], config: Config) -> frozenset[Broker]:
     """overlay.charter:149  DOC Eligible Leader Replicas"""
     return elected_by_order(p, able, config)
+
+
+def leaders_uncleanly(
+    slot: Partition | None,
+    able: frozenset[Broker],
+    config: Config,
+) -> frozenset[Broker]:
+    """overlay.charter:281"""
+    if slot is None:
+        return frozenset()
+    if slot.leader is None:
+        return electable_once_completed(slot, able, config)
+    return frozenset()
 
 
 def replaced_with_reassignment(
@@ -417,7 +438,7 @@ def replaced_with_reassignment_2(
 ) -> Partition:
     """Also called `PartitionReassignmentReplicas`.
 
-    overlay.charter:525
+    overlay.charter:559
     """
     return replace(
         replaced_with_reassignment(p, target, leaving),
@@ -434,7 +455,7 @@ def with_reassignment(
 ) -> Partition:
     """Also called `PartitionReassignmentReplicas`.
 
-    overlay.charter:539
+    overlay.charter:573
     """
     return replace(
         replaced_with_reassignment_2(p, target, leaving),
@@ -448,7 +469,7 @@ def with_reassignment(
 
 
 def leaving_replicas(p: Partition, target: tuple[Broker, ...]) -> frozenset[Broker]:
-    """overlay.charter:523"""
+    """overlay.charter:557"""
     return frozenset(p.replicas) - frozenset(target)
 
 
@@ -572,46 +593,71 @@ def below_after_registering(
     return below_shutdown_offset.put(broker, None)
 
 
-def finished(p: Partition, e: Partition, left: frozenset[Broker], config: Config) -> Partition:
-    """overlay.charter:217"""
+def completed(p: Partition, left: frozenset[Broker], config: Config) -> Partition:
+    """overlay.charter:219  CODE PartitionChangeBuilder"""
+    if reassignment_done(p, left, config):
+        return with_new_isr(p, left, p.leader, p.recovering, config)
+    return p
+
+
+def finished(
+    p: Partition,
+    left: frozenset[Broker],
+    suspect: frozenset[Broker],
+    leader: Broker | None,
+    config: Config,
+) -> Partition:
+    """overlay.charter:224  CODE PartitionChangeBuilder"""
     if not reassignment_done(p, left, config):
-        return e
-    ended = with_new_isr(
-        replace(e, elr=p.elr | p.isr),
-        e.isr,
-        (e.leader if e.leader in left - p.removing else first(keep(p.replicas, left - p.removing)))
-        if e.leader is not None
-        else None,
-        e.recovering,
+        return elected(p, p, left, suspect, leader, config)
+    shape = completed(p, left, config)
+    heir: Broker | None = (
+        first(keep(shape.replicas, shape.isr))
+        if leader in frozenset(p.replicas) - frozenset(shape.replicas)
+        else leader
+    )
+    next_ = elected(
+        p,
+        replace(p, replicas=shape.replicas, adding=frozenset(), removing=frozenset()),
+        shape.isr,
+        suspect,
+        heir,
         config,
     )
     return replace(
-        ended,
-        leader_epoch=e.leader_epoch
-        if ended.leader_epoch == e.leader_epoch
-        else bump(p.leader_epoch),
-        partition_epoch=bump(p.partition_epoch),
+        next_,
+        leader_epoch=shape.leader_epoch
+        if next_.leader_epoch == p.leader_epoch
+        else next_.leader_epoch,
     )
 
 
 def refreshed(slot: Partition | None, leader: Broker | None, config: Config) -> Partition | None:
-    """overlay.charter:248"""
+    """overlay.charter:258"""
     if slot is None:
         return None
-    return finished(
-        slot, elected(slot, slot, slot.isr, frozenset(), leader, config), slot.isr, config
-    )
+    return finished(slot, slot.isr, frozenset(), leader, config)
+
+
+def electable_once_completed(
+    p: Partition,
+    able: frozenset[Broker],
+    config: Config,
+) -> frozenset[Broker]:
+    """overlay.charter:276"""
+    shape = completed(p, p.isr, config)
+    return electable_by_order(replace(p, replicas=shape.replicas, isr=shape.isr), able, config)
 
 
 def preferred_after(p: Partition, able: frozenset[Broker], config: Config) -> frozenset[Broker]:
-    """overlay.charter:260"""
+    """overlay.charter:288"""
     staying = keep(p.replicas, frozenset(p.replicas) - p.removing)
     preferred = frozenset(b for b in p.isr & able if first(staying) == b)
     return preferred if len(preferred) > 0 else leaders_after(p, p.isr, able, config)
 
 
 def cleared_after(last_: Partition | None, now: Partition | None) -> Partition | None:
-    """overlay.charter:606  JIRA KAFKA-19383"""
+    """overlay.charter:640  JIRA KAFKA-19383"""
     if last_ is None:
         return now
     if now is None:
@@ -724,7 +770,7 @@ class Changed(Controller):
         ):
             allowed += self._register_clean(broker, epoch, registered_now)
 
-        # register/unclean  overlay.charter:435
+        # register/unclean  overlay.charter:469
         if (
             (known is None or (known.fenced and restarted))  # fenced
             and (known is None or previous_epoch != known.epoch)  # other_session
@@ -733,7 +779,7 @@ class Changed(Controller):
         if allowed:
             return allowed
 
-        # register/again  overlay.charter:562
+        # register/again  overlay.charter:596
         after = replace(
             self,
             below_shutdown_offset=below_after_registering(broker, self.below_shutdown_offset),
@@ -747,7 +793,7 @@ class Changed(Controller):
         epoch: BrokerEpoch,
         registered_now: Map[Broker, Registration | None],
     ) -> list[Outcome[Controller, Reply]]:
-        """register/unclean  overlay.charter:435"""
+        """register/unclean  overlay.charter:469"""
         allowed: list[Outcome[Controller, Reply]] = []
         for doubted in each({
             t: one_of(
@@ -938,11 +984,11 @@ class Changed(Controller):
         if self.registration[broker] is None:  # absent
             return [Outcome("unregister/unknown", Rejected(Error.BROKER_ID_NOT_REGISTERED), self)]
 
-        # unregister/removed  overlay.charter:268
+        # unregister/removed  overlay.charter:296
         return self._unregister_removed(broker)
 
     def _unregister_removed(self, broker: Broker) -> list[Outcome[Controller, Reply]]:
-        """unregister/removed  overlay.charter:268"""
+        """unregister/removed  overlay.charter:296"""
         allowed: list[Outcome[Controller, Reply]] = []
         left_now = self.registration.put(broker, None)
         for doubted in one_of(frozenset({frozenset(), frozenset({broker})})):
@@ -980,7 +1026,7 @@ class Changed(Controller):
         return allowed
 
     def load_snapshot(self) -> list[Outcome[Controller, Reply]]:
-        # load_snapshot/loaded  overlay.charter:420
+        # load_snapshot/loaded  overlay.charter:454
         after = replace(
             self,
             partition=self.partition
@@ -1011,7 +1057,7 @@ class Changed(Controller):
         if p.leader is not None if unclean else p.leader == preferred:  # content
             return [Outcome("elect_leader/not_needed", Rejected(Error.ELECTION_NOT_NEEDED), self)]
 
-        # elect_leader/preferred_unavailable  overlay.charter:293
+        # elect_leader/preferred_unavailable  overlay.charter:321
         if (
             not unclean  # preferring
             and preferred not in p.isr & able  # unfit
@@ -1022,7 +1068,7 @@ class Changed(Controller):
         ):
             allowed += self._elect_leader_preferred_unavailable(topic, able, p)
 
-        # elect_leader/preferred  overlay.charter:301
+        # elect_leader/preferred  overlay.charter:329
         if (
             not unclean  # preferring
             and preferred in candidates(p, p.replicas, p.isr, frozenset(), able, self.config)  # fit
@@ -1031,11 +1077,11 @@ class Changed(Controller):
         if allowed:
             return allowed
 
-        # elect_leader/nobody  overlay.charter:310
+        # elect_leader/nobody  overlay.charter:338
         if not electable_by_order(p, able, self.config):  # empty
             return self._elect_leader_nobody(topic, p)
 
-        # elect_leader/elected  20-controller.charter:475  S3 Unclean leader election
+        # elect_leader/elected  overlay.charter:344
         return self._elect_leader_elected(topic, able, p)
 
     def _elect_leader_preferred_unavailable(
@@ -1044,7 +1090,7 @@ class Changed(Controller):
         able: frozenset[Broker],
         p: Partition,
     ) -> list[Outcome[Controller, Reply]]:
-        """elect_leader/preferred_unavailable  overlay.charter:293"""
+        """elect_leader/preferred_unavailable  overlay.charter:321"""
         allowed: list[Outcome[Controller, Reply]] = []
         for heir in one_or_none(electable(
             p, p.replicas, p.isr, frozenset(), able, without_unclean_election(self.config)
@@ -1065,7 +1111,7 @@ class Changed(Controller):
         p: Partition,
         preferred: Broker,
     ) -> list[Outcome[Controller, Reply]]:
-        """elect_leader/preferred  overlay.charter:301"""
+        """elect_leader/preferred  overlay.charter:329"""
         allowed: list[Outcome[Controller, Reply]] = []
         for heir in one_or_none(preferred_after(p, able, self.config)):
             after = replace(
@@ -1082,7 +1128,7 @@ class Changed(Controller):
         return allowed
 
     def _elect_leader_nobody(self, topic: Topic, p: Partition) -> list[Outcome[Controller, Reply]]:
-        """elect_leader/nobody  overlay.charter:310"""
+        """elect_leader/nobody  overlay.charter:338"""
         next_ = value(refreshed(self.partition[topic], None, self.config))
         after = replace(self, partition=self.partition.put(topic, next_))
         return [Outcome(
@@ -1091,17 +1137,35 @@ class Changed(Controller):
             after,
         )]
 
+    def _elect_leader_elected(
+        self,
+        topic: Topic,
+        able: frozenset[Broker],
+        p: Partition,
+    ) -> list[Outcome[Controller, Reply]]:
+        """elect_leader/elected  overlay.charter:344"""
+        allowed: list[Outcome[Controller, Reply]] = []
+        for leader in one_or_none(electable_once_completed(p, able, self.config)):
+            after = replace(
+                self,
+                partition=self.partition.put(
+                    topic, refreshed(self.partition[topic], leader, self.config)
+                ),
+            )
+            allowed.append(Outcome("elect_leader/elected", Done(), after))
+        return allowed
+
     def balance_leaders(self) -> list[Outcome[Controller, Reply]]:
         able = active(self.world, self.registration)
 
-        # balance_leaders/balanced  overlay.charter:329
+        # balance_leaders/balanced  overlay.charter:363
         return self._balance_leaders_balanced(able)
 
     def _balance_leaders_balanced(
         self,
         able: frozenset[Broker],
     ) -> list[Outcome[Controller, Reply]]:
-        """balance_leaders/balanced  overlay.charter:329"""
+        """balance_leaders/balanced  overlay.charter:363"""
         allowed: list[Outcome[Controller, Reply]] = []
         for leader in each({
             t: one_or_none(
@@ -1141,11 +1205,11 @@ class Changed(Controller):
         if not self.config.unclean_election:  # forbidden
             return [Outcome("elect_uncleanly/off", Done(), self)]
 
-        # elect_uncleanly/elected  overlay.charter:317
+        # elect_uncleanly/elected  overlay.charter:351
         return self._elect_uncleanly_elected(able)
 
     def _elect_uncleanly_elected(self, able: frozenset[Broker]) -> list[Outcome[Controller, Reply]]:
-        """elect_uncleanly/elected  overlay.charter:317"""
+        """elect_uncleanly/elected  overlay.charter:351"""
         allowed: list[Outcome[Controller, Reply]] = []
         for leader in each({
             t: one_or_none(leaders_uncleanly(self.partition[t], able, self.config))
@@ -1208,15 +1272,15 @@ class Changed(Controller):
         return self._cancel_reassignment_reverted(topic, p, able, original, isr)
 
     def set_min_isr(self, minimum: int) -> list[Outcome[Controller, Reply]]:
-        # set_min_isr/same  overlay.charter:480
+        # set_min_isr/same  overlay.charter:514
         if minimum == self.config.min_insync_replicas:  # unchanged
             return self._set_min_isr_same()
 
-        # set_min_isr/changed  overlay.charter:470
+        # set_min_isr/changed  overlay.charter:504
         return self._set_min_isr_changed(minimum)
 
     def _set_min_isr_same(self) -> list[Outcome[Controller, Reply]]:
-        """set_min_isr/same  overlay.charter:480"""
+        """set_min_isr/same  overlay.charter:514"""
         allowed: list[Outcome[Controller, Reply]] = []
         for noted in each({
             topic: (False, True)
@@ -1247,7 +1311,7 @@ class Changed(Controller):
         return allowed
 
     def _set_min_isr_changed(self, minimum: int) -> list[Outcome[Controller, Reply]]:
-        """set_min_isr/changed  overlay.charter:470"""
+        """set_min_isr/changed  overlay.charter:504"""
         allowed: list[Outcome[Controller, Reply]] = []
         for noted in each({
             topic: (False, True)
@@ -1298,7 +1362,7 @@ class Changed(Controller):
     ) -> list[Outcome[Controller, Map[Topic, Partition | None]]]:
         """controller/set_min_isr_image_of_partition"""
 
-        # set_min_isr_image_of_partition/shown  overlay.charter:616
+        # set_min_isr_image_of_partition/shown  overlay.charter:650
         return [Outcome(
             "set_min_isr_image_of_partition/shown",
             Map({t: cleared_after(last_image[t], self.partition[t]) for t in self.world.topics})

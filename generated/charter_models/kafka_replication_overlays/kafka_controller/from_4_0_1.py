@@ -40,10 +40,10 @@ if TYPE_CHECKING:
 go_on(
     __name__,
     "charter_models.kafka_replication_overlays.kafka_controller.from_4_0_0",
-    "b0a8048d3277a74a8130",
+    "0af85633929bd4771740",
 )
 
-SPEC_DIGEST = "035105123b485e576fee"
+SPEC_DIGEST = "ca422819f6c27c6ea235"
 OPERATIONS: tuple[str, ...] = (
     "register",
     "heartbeat",

@@ -45,10 +45,10 @@ if TYPE_CHECKING:
 go_on(
     __name__,
     "charter_models.kafka_replication_overlays.kafka_controller.from_4_0_1",
-    "035105123b485e576fee",
+    "ca422819f6c27c6ea235",
 )
 
-SPEC_DIGEST = "96ebe0d333b4a2e5271e"
+SPEC_DIGEST = "bf4b913cdefba1a96480"
 
 
 def last_known_elr_after(

@@ -55,10 +55,10 @@ if TYPE_CHECKING:
 go_on(
     __name__,
     "charter_models.kafka_replication_overlays.kafka_controller.from_4_1_0",
-    "96ebe0d333b4a2e5271e",
+    "bf4b913cdefba1a96480",
 )
 
-SPEC_DIGEST = "a3a956a839de956cf9d8"
+SPEC_DIGEST = "dfcbed3fe646219ed5b1"
 
 
 def last_known_elr_after(
@@ -110,15 +110,15 @@ class Changed3(Changed2):
     __slots__ = ()
 
     def set_min_isr(self, minimum: int) -> list[Outcome[Controller, Reply]]:
-        # set_min_isr/same  overlay.charter:506
+        # set_min_isr/same  overlay.charter:540
         if minimum == self.config.min_insync_replicas:  # unchanged
             return self._set_min_isr_same()
 
-        # set_min_isr/changed  overlay.charter:496
+        # set_min_isr/changed  overlay.charter:530
         return self._set_min_isr_changed(minimum)
 
     def _set_min_isr_same(self) -> list[Outcome[Controller, Reply]]:
-        """set_min_isr/same  overlay.charter:506"""
+        """set_min_isr/same  overlay.charter:540"""
         allowed: list[Outcome[Controller, Reply]] = []
         for noted in each({
             topic: (False, True)
@@ -149,7 +149,7 @@ class Changed3(Changed2):
         return allowed
 
     def _set_min_isr_changed(self, minimum: int) -> list[Outcome[Controller, Reply]]:
-        """set_min_isr/changed  overlay.charter:496"""
+        """set_min_isr/changed  overlay.charter:530"""
         allowed: list[Outcome[Controller, Reply]] = []
         for noted in each({
             topic: (False, True)

@@ -39,10 +39,10 @@ if TYPE_CHECKING:
 go_on(
     __name__,
     "charter_models.kafka_replication_overlays.kafka_controller.from_4_1_1",
-    "a3a956a839de956cf9d8",
+    "dfcbed3fe646219ed5b1",
 )
 
-SPEC_DIGEST = "fd708f8e1e05b78c1553"
+SPEC_DIGEST = "1bc50af27e572e69d534"
 
 
 def fails(state: Changed3, operation: str, args: Mapping[str, Json]) -> list[Fault]:

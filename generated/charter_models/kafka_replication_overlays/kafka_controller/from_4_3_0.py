@@ -36,10 +36,10 @@ if TYPE_CHECKING:
 go_on(
     __name__,
     "charter_models.kafka_replication_overlays.kafka_controller.from_4_2_0",
-    "fd708f8e1e05b78c1553",
+    "1bc50af27e572e69d534",
 )
 
-SPEC_DIGEST = "f2646054445ef70f0be4"
+SPEC_DIGEST = "53a7c2413e85d1fed0c1"
 
 
 def reassignment_done(p: Partition, isr: frozenset[Broker], config: Config) -> bool:

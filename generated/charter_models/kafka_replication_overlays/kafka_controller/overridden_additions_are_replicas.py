@@ -46,7 +46,7 @@ def with_reassignment(
 ) -> Partition:
     """Also called `PartitionReassignmentReplicas`.
 
-    overlay.charter:525
+    overlay.charter:559
     """
     return replace(
         replaced_with_reassignment(p, target, leaving),
@@ -57,5 +57,5 @@ def with_reassignment(
 
 
 def leaving_replicas(p: Partition, target: tuple[Broker, ...]) -> frozenset[Broker]:
-    """overlay.charter:523"""
+    """overlay.charter:557"""
     return frozenset(p.replicas) - frozenset(target)

@@ -46,7 +46,7 @@ def with_reassignment(
 ) -> Partition:
     """Also called `PartitionReassignmentReplicas`.
 
-    overlay.charter:539
+    overlay.charter:573
     """
     return replace(
         replaced_with_reassignment(p, target, leaving),

@@ -61,7 +61,7 @@ def leaders_after(
 ) -> frozenset[Broker]:
     """Once its partition changes for another reason, an active broker leads.
 
-    overlay.charter:646
+    overlay.charter:680
     """
     return replaced_leaders_after(
         replace(p, leader=None) if p.leader is not None and p.leader not in able else p,
@@ -146,7 +146,7 @@ class Changed2(Changed):
         if allowed:
             return allowed
 
-        # register/again  overlay.charter:637
+        # register/again  overlay.charter:671
         after = replace(
             self,
             below_shutdown_offset=below_after_registering(broker, self.below_shutdown_offset),

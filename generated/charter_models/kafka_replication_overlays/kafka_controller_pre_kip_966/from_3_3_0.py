@@ -8,6 +8,7 @@ Applied:
 
     completes_with_one_of_target
     completes_in_old_epoch
+    any_change_does_all
     cancels_below_min_isr
     overridden_additions_are_replicas
     overridden_reassignment_lingers
@@ -33,9 +34,13 @@ from charter_models.prelude import (
     Outcome,
     Undefined,
     bump,
+    each,
     each_or_none,
+    first,
     join,
     keep,
+    one_of,
+    one_or_none,
     only,
     replace,
     value,
@@ -49,6 +54,7 @@ if TYPE_CHECKING:
         BrokerEpoch,
         Config,
         Controller,
+        Done,
         Error,
         LeaderEpoch,
         Partition,
@@ -63,6 +69,7 @@ if TYPE_CHECKING:
         active,
         below_after_report,
         candidates,
+        electable_by_order,
         elected,
         eligible_after,
         is_leader,
@@ -70,6 +77,7 @@ if TYPE_CHECKING:
         new_leaders,
         touched,
         with_last_known_elr,
+        without_unclean_election,
     )
     from charter_models.kafka_replication_variants.pre_kip_966.controller import Changed
 
@@ -79,7 +87,7 @@ go_on(
     "c1c4a459cf9ac17a08a8",
 )
 
-SPEC_DIGEST = "ccaad3be9a2506e1b58e"
+SPEC_DIGEST = "1b53aa5e1f3886e76845"
 
 
 def replaced_electable(
@@ -108,7 +116,7 @@ def electable(
 ) -> frozenset[Broker]:
     """Also called `electAnyLeader`.
 
-    overlay.charter:737  JIRA KAFKA-12670
+    overlay.charter:772  JIRA KAFKA-12670
     """
     return replaced_electable(p, replicas, isr, suspect, able, config) & isr
 
@@ -192,7 +200,7 @@ def without_epoch(
     isr: frozenset[Broker],
     isr_epochs: Map[Broker, BrokerEpoch | None],
 ) -> frozenset[Broker]:
-    """overlay.charter:789  KIP 903"""
+    """overlay.charter:824  KIP 903"""
     return frozenset()
 
 
@@ -214,7 +222,7 @@ def leaders_after(
 ) -> frozenset[Broker]:
     """Once its partition changes for another reason, an active broker leads.
 
-    overlay.charter:646
+    overlay.charter:680
     """
     return replaced_leaders_after(
         replace(p, leader=None) if p.leader is not None and p.leader not in able else p,
@@ -231,10 +239,11 @@ def replaced_without_broker(
     leader: Broker | None,
     config: Config,
 ) -> Partition | None:
+    """overlay.charter:249"""
     if slot is None:
         return None
     if touched(slot, gone, suspect):
-        return elected(slot, slot, slot.isr - {gone}, suspect, leader, config)
+        return finished(slot, slot.isr - {gone}, suspect, leader, config)
     return slot
 
 
@@ -247,7 +256,7 @@ def without_broker(
 ) -> Partition | None:
     """One starts, too, where the last member would have left and stays.
 
-    overlay.charter:761  JIRA KAFKA-15021
+    overlay.charter:796  JIRA KAFKA-15021
     """
     if slot is None:
         return None
@@ -262,6 +271,47 @@ def without_broker(
             partition_epoch=bump(slot.partition_epoch),
         )
     return replaced_without_broker(slot, gone, suspect, leader, config)
+
+
+def leaders_if_leaderless(
+    slot: Partition | None,
+    able: frozenset[Broker],
+    config: Config,
+) -> frozenset[Broker]:
+    """overlay.charter:265"""
+    if slot is None:
+        return frozenset()
+    shape = completed(slot, slot.isr, config)
+    if slot.leader is None:
+        return electable(slot, shape.replicas, shape.isr, frozenset(), able, config)
+    return frozenset()
+
+
+def elected_if_leaderless(
+    slot: Partition | None,
+    leader: Broker | None,
+    config: Config,
+) -> Partition | None:
+    """Also called `handleBrokerUnfenced`.
+
+    overlay.charter:272
+    """
+    if slot is not None and slot.leader is None:
+        return refreshed(slot, leader, config)
+    return slot
+
+
+def leaders_uncleanly(
+    slot: Partition | None,
+    able: frozenset[Broker],
+    config: Config,
+) -> frozenset[Broker]:
+    """overlay.charter:281"""
+    if slot is None:
+        return frozenset()
+    if slot.leader is None:
+        return electable_once_completed(slot, able, config)
+    return frozenset()
 
 
 def replaced_with_reassignment(
@@ -284,7 +334,7 @@ def replaced_with_reassignment_2(
 ) -> Partition:
     """Also called `PartitionReassignmentReplicas`.
 
-    overlay.charter:525
+    overlay.charter:559
     """
     return replace(
         replaced_with_reassignment(p, target, leaving),
@@ -301,7 +351,7 @@ def with_reassignment(
 ) -> Partition:
     """Also called `PartitionReassignmentReplicas`.
 
-    overlay.charter:539
+    overlay.charter:573
     """
     return replace(
         replaced_with_reassignment_2(p, target, leaving),
@@ -315,7 +365,7 @@ def with_reassignment(
 
 
 def leaving_replicas(p: Partition, target: tuple[Broker, ...]) -> frozenset[Broker]:
-    """overlay.charter:523"""
+    """overlay.charter:557"""
     return frozenset(p.replicas) - frozenset(target)
 
 
@@ -324,11 +374,28 @@ def below_after_unfencing(
     broker: Broker,
     below_shutdown_offset: Map[Broker, frozenset[Broker] | None],
 ) -> Map[Broker, frozenset[Broker] | None]:
-    """overlay.charter:700"""
+    """overlay.charter:735"""
     return Map({
         b: s - {broker} if (s := below_shutdown_offset[b]) is not None else None
         for b in world.brokers
     })
+
+
+def recorded(slot: Partition | None, next_: Partition | None, twice: bool) -> Partition | None:
+    """The change of `slot` to `next`; if `twice`, a second record starts another partition
+    epoch, and another leader epoch if the first did.
+
+    overlay.charter:39
+    """
+    if twice and next_ != slot:
+        return replace(
+            value(next_),
+            leader_epoch=value(next_).leader_epoch
+            if value(next_).leader_epoch == value(slot).leader_epoch
+            else bump(value(next_).leader_epoch),
+            partition_epoch=bump(value(next_).partition_epoch),
+        )
+    return next_
 
 
 def below_after_registering(
@@ -341,6 +408,69 @@ def below_after_registering(
     overlay.charter:72
     """
     return below_shutdown_offset.put(broker, None)
+
+
+def completed(p: Partition, left: frozenset[Broker], config: Config) -> Partition:
+    """overlay.charter:219  CODE PartitionChangeBuilder"""
+    if reassignment_done(p, left, config):
+        return with_new_isr(p, left, p.leader, p.recovering, config)
+    return p
+
+
+def finished(
+    p: Partition,
+    left: frozenset[Broker],
+    suspect: frozenset[Broker],
+    leader: Broker | None,
+    config: Config,
+) -> Partition:
+    """overlay.charter:224  CODE PartitionChangeBuilder"""
+    if not reassignment_done(p, left, config):
+        return elected(p, p, left, suspect, leader, config)
+    shape = completed(p, left, config)
+    heir: Broker | None = (
+        first(keep(shape.replicas, shape.isr))
+        if leader in frozenset(p.replicas) - frozenset(shape.replicas)
+        else leader
+    )
+    next_ = elected(
+        p,
+        replace(p, replicas=shape.replicas, adding=frozenset(), removing=frozenset()),
+        shape.isr,
+        suspect,
+        heir,
+        config,
+    )
+    return replace(
+        next_,
+        leader_epoch=shape.leader_epoch
+        if next_.leader_epoch == p.leader_epoch
+        else next_.leader_epoch,
+    )
+
+
+def refreshed(slot: Partition | None, leader: Broker | None, config: Config) -> Partition | None:
+    """overlay.charter:258"""
+    if slot is None:
+        return None
+    return finished(slot, slot.isr, frozenset(), leader, config)
+
+
+def electable_once_completed(
+    p: Partition,
+    able: frozenset[Broker],
+    config: Config,
+) -> frozenset[Broker]:
+    """overlay.charter:276"""
+    shape = completed(p, p.isr, config)
+    return electable_by_order(replace(p, replicas=shape.replicas, isr=shape.isr), able, config)
+
+
+def preferred_after(p: Partition, able: frozenset[Broker], config: Config) -> frozenset[Broker]:
+    """overlay.charter:288"""
+    staying = keep(p.replicas, frozenset(p.replicas) - p.removing)
+    preferred = frozenset(b for b in p.isr & able if first(staying) == b)
+    return preferred if len(preferred) > 0 else leaders_after(p, p.isr, able, config)
 
 
 @instead_of(Controller)
@@ -423,7 +553,7 @@ class Changed2(Changed):
         if allowed:
             return allowed
 
-        # register/again  overlay.charter:637
+        # register/again  overlay.charter:671
         after = replace(
             self,
             below_shutdown_offset=below_after_registering(broker, self.below_shutdown_offset),
@@ -522,7 +652,7 @@ class Changed2(Changed):
 
         others = active(self.world, self.registration) - {broker}
 
-        # heartbeat/shuts_down  overlay.charter:672
+        # heartbeat/shuts_down  overlay.charter:706
         if (
             not leads  # idle
             and (
@@ -542,7 +672,7 @@ class Changed2(Changed):
         ):
             allowed += self._heartbeat_shuts_down(broker, caught_up, below, fenced_now)
 
-        # heartbeat/waits_unsure  overlay.charter:681
+        # heartbeat/waits_unsure  overlay.charter:715
         if (
             now.shutting_down  # stopping
             and (
@@ -569,7 +699,7 @@ class Changed2(Changed):
         if allowed:
             return allowed
 
-        # heartbeat/waits  overlay.charter:687
+        # heartbeat/waits  overlay.charter:721
         after = replace(self, below_shutdown_offset=below, expired=self.expired - {broker})
         return [Outcome(
             "heartbeat/waits",
@@ -584,7 +714,7 @@ class Changed2(Changed):
         below: Map[Broker, frozenset[Broker] | None],
         fenced_now: Map[Broker, Registration | None],
     ) -> list[Outcome[Controller, Reply]]:
-        """heartbeat/shuts_down  overlay.charter:672"""
+        """heartbeat/shuts_down  overlay.charter:706"""
         allowed: list[Outcome[Controller, Reply]] = []
         for leader in each_or_none(new_leaders(
             self.world, broker, frozenset(), self.partition, fenced_now, self.config
@@ -603,6 +733,53 @@ class Changed2(Changed):
                 Alive(caught_up=caught_up, fenced=True, should_shut_down=True),
                 after,
             ))
+        return allowed
+
+    def unregister(self, broker: Broker) -> list[Outcome[Controller, Reply]]:
+        # unregister/unknown  20-controller.charter:274  DOC Protocol errors:
+        # BROKER_ID_NOT_REGISTERED
+        if self.registration[broker] is None:  # absent
+            return [Outcome("unregister/unknown", Rejected(Error.BROKER_ID_NOT_REGISTERED), self)]
+
+        # unregister/removed  overlay.charter:296
+        return self._unregister_removed(broker)
+
+    def _unregister_removed(self, broker: Broker) -> list[Outcome[Controller, Reply]]:
+        """unregister/removed  overlay.charter:296"""
+        allowed: list[Outcome[Controller, Reply]] = []
+        left_now = self.registration.put(broker, None)
+        for doubted in one_of(frozenset({frozenset(), frozenset({broker})})):
+            for leader in each({
+                t: one_or_none(
+                    frozenset()
+                    if (p := self.partition[t]) is None
+                    else electable(
+                        p, p.replicas, p.isr, frozenset(), active(self.world, left_now), self.config
+                    )
+                    if not doubted and broker in p.elr
+                    else new_leaders(
+                        self.world, broker, doubted, self.partition, left_now, self.config
+                    )[t],
+                )
+                for t in self.world.topics
+            }):
+                for twice in (False, True):
+                    after = replace(
+                        self,
+                        partition=Map({
+                            t: next(
+                                recorded(slot, next_, twice)
+                                for slot in [self.partition[t]]
+                                for next_ in [refreshed(slot, leader[t], self.config)
+                                if not doubted and slot is not None and broker in slot.elr
+                                else without_broker(slot, broker, doubted, leader[t], self.config)]
+                            )
+                            for t in self.world.topics
+                        }),
+                        registration=left_now,
+                        expired=self.expired - {broker},
+                    )
+                    allowed.append(Outcome("unregister/removed", Done(), after))
         return allowed
 
     def alter_partition(
@@ -719,6 +896,196 @@ class Changed2(Changed):
         # alter_partition/committed  20-controller.charter:430  S2 §6.5.2, S1 Case E, S1 Case F, S1
         # Case G
         return self._alter_partition_committed(isr, recovering, p, topic)
+
+    def elect_leader(self, topic: Topic, unclean: bool) -> list[Outcome[Controller, Reply]]:
+        allowed: list[Outcome[Controller, Reply]] = []
+
+        able = active(self.world, self.registration)
+        p = self.partition[topic]
+
+        # elect_leader/unknown  20-controller.charter:448  DOC Protocol errors:
+        # UNKNOWN_TOPIC_OR_PARTITION
+        if p is None:  # absent
+            return [Outcome(
+                "elect_leader/unknown", Rejected(Error.UNKNOWN_TOPIC_OR_PARTITION), self
+            )]
+
+        preferred = value(first(p.replicas))
+
+        # elect_leader/not_needed  20-controller.charter:453  DOC Protocol errors:
+        # ELECTION_NOT_NEEDED
+        if p.leader is not None if unclean else p.leader == preferred:  # content
+            return [Outcome("elect_leader/not_needed", Rejected(Error.ELECTION_NOT_NEEDED), self)]
+
+        # elect_leader/preferred_unavailable  overlay.charter:321
+        if (
+            not unclean  # preferring
+            and preferred not in p.isr & able  # unfit
+            and (
+                len(p.isr) > 0
+                or preferred not in candidates(p, p.replicas, p.isr, frozenset(), able, self.config)
+            )  # others
+        ):
+            allowed += self._elect_leader_preferred_unavailable(topic, able, p)
+
+        # elect_leader/preferred  overlay.charter:329
+        if (
+            not unclean  # preferring
+            and preferred in candidates(p, p.replicas, p.isr, frozenset(), able, self.config)  # fit
+        ):
+            allowed += self._elect_leader_preferred(topic, able, p, preferred)
+        if allowed:
+            return allowed
+
+        # elect_leader/nobody  overlay.charter:338
+        if not electable_by_order(p, able, self.config):  # empty
+            return self._elect_leader_nobody(topic, p)
+
+        # elect_leader/elected  overlay.charter:344
+        return self._elect_leader_elected(topic, able, p)
+
+    def _elect_leader_preferred_unavailable(
+        self,
+        topic: Topic,
+        able: frozenset[Broker],
+        p: Partition,
+    ) -> list[Outcome[Controller, Reply]]:
+        """elect_leader/preferred_unavailable  overlay.charter:321"""
+        allowed: list[Outcome[Controller, Reply]] = []
+        for heir in one_or_none(electable(
+            p, p.replicas, p.isr, frozenset(), able, without_unclean_election(self.config)
+        )):
+            next_ = value(refreshed(self.partition[topic], heir, self.config))
+            after = replace(self, partition=self.partition.put(topic, next_))
+            allowed.append(Outcome(
+                "elect_leader/preferred_unavailable",
+                Rejected(Error.PREFERRED_LEADER_NOT_AVAILABLE) if next_ == p else Done(),
+                after,
+            ))
+        return allowed
+
+    def _elect_leader_preferred(
+        self,
+        topic: Topic,
+        able: frozenset[Broker],
+        p: Partition,
+        preferred: Broker,
+    ) -> list[Outcome[Controller, Reply]]:
+        """elect_leader/preferred  overlay.charter:329"""
+        allowed: list[Outcome[Controller, Reply]] = []
+        for heir in one_or_none(preferred_after(p, able, self.config)):
+            after = replace(
+                self,
+                partition=self.partition.put(
+                    topic, with_new_isr(p, p.isr, heir, p.recovering, self.config)
+                )
+                if reassignment_done(p, p.isr, self.config)
+                else self.partition.put(
+                    topic, elected(p, p, p.isr, frozenset(), preferred, self.config)
+                ),
+            )
+            allowed.append(Outcome("elect_leader/preferred", Done(), after))
+        return allowed
+
+    def _elect_leader_nobody(self, topic: Topic, p: Partition) -> list[Outcome[Controller, Reply]]:
+        """elect_leader/nobody  overlay.charter:338"""
+        next_ = value(refreshed(self.partition[topic], None, self.config))
+        after = replace(self, partition=self.partition.put(topic, next_))
+        return [Outcome(
+            "elect_leader/nobody",
+            Rejected(Error.ELIGIBLE_LEADERS_NOT_AVAILABLE) if next_ == p else Done(),
+            after,
+        )]
+
+    def _elect_leader_elected(
+        self,
+        topic: Topic,
+        able: frozenset[Broker],
+        p: Partition,
+    ) -> list[Outcome[Controller, Reply]]:
+        """elect_leader/elected  overlay.charter:344"""
+        allowed: list[Outcome[Controller, Reply]] = []
+        for leader in one_or_none(electable_once_completed(p, able, self.config)):
+            after = replace(
+                self,
+                partition=self.partition.put(
+                    topic, refreshed(self.partition[topic], leader, self.config)
+                ),
+            )
+            allowed.append(Outcome("elect_leader/elected", Done(), after))
+        return allowed
+
+    def balance_leaders(self) -> list[Outcome[Controller, Reply]]:
+        able = active(self.world, self.registration)
+
+        # balance_leaders/balanced  overlay.charter:363
+        return self._balance_leaders_balanced(able)
+
+    def _balance_leaders_balanced(
+        self,
+        able: frozenset[Broker],
+    ) -> list[Outcome[Controller, Reply]]:
+        """balance_leaders/balanced  overlay.charter:363"""
+        allowed: list[Outcome[Controller, Reply]] = []
+        for leader in each({
+            t: one_or_none(
+                frozenset()
+                if (p := self.partition[t]) is None
+                else frozenset(l_ for l_ in able if p.leader == l_)
+                if first(p.replicas) == p.leader
+                else frozenset(b for b in able if first(p.replicas) == b)
+                if first(p.replicas) in p.isr & able
+                else electable(
+                    p, p.replicas, p.isr, frozenset(), able, without_unclean_election(self.config)
+                ),
+            )
+            for t in self.world.topics
+        }):
+            after = replace(
+                self,
+                partition=Map({
+                    t: (
+                        self.partition[t]
+                        if first(p.replicas) == p.leader
+                        else refreshed(self.partition[t], leader[t], self.config)
+                    )
+                    if (p := self.partition[t]) is not None
+                    else None
+                    for t in self.world.topics
+                }),
+            )
+            allowed.append(Outcome("balance_leaders/balanced", Done(), after))
+        return allowed
+
+    def elect_uncleanly(self) -> list[Outcome[Controller, Reply]]:
+        able = active(self.world, self.registration)
+
+        # elect_uncleanly/off  20-controller.charter:502
+        # They are off.
+        if not self.config.unclean_election:  # forbidden
+            return [Outcome("elect_uncleanly/off", Done(), self)]
+
+        # elect_uncleanly/elected  overlay.charter:351
+        return self._elect_uncleanly_elected(able)
+
+    def _elect_uncleanly_elected(self, able: frozenset[Broker]) -> list[Outcome[Controller, Reply]]:
+        """elect_uncleanly/elected  overlay.charter:351"""
+        allowed: list[Outcome[Controller, Reply]] = []
+        for leader in each({
+            t: one_or_none(leaders_uncleanly(self.partition[t], able, self.config))
+            for t in self.world.topics
+        }):
+            after = replace(
+                self,
+                partition=Map({
+                    t: refreshed(self.partition[t], leader[t], self.config)
+                    if (p := self.partition[t]) is not None and p.leader is None
+                    else self.partition[t]
+                    for t in self.world.topics
+                }),
+            )
+            allowed.append(Outcome("elect_uncleanly/elected", Done(), after))
+        return allowed
 
     def cancel_reassignment(self, topic: Topic) -> list[Outcome[Controller, Reply]]:
         p = self.partition[topic]

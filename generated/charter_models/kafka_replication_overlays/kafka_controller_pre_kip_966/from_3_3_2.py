@@ -8,6 +8,7 @@ Applied:
 
     completes_with_one_of_target
     completes_in_old_epoch
+    any_change_does_all
     cancels_below_min_isr
     overridden_additions_are_replicas
     overridden_reassignment_lingers
@@ -50,10 +51,10 @@ if TYPE_CHECKING:
 go_on(
     __name__,
     "charter_models.kafka_replication_overlays.kafka_controller_pre_kip_966.from_3_3_0",
-    "ccaad3be9a2506e1b58e",
+    "1b53aa5e1f3886e76845",
 )
 
-SPEC_DIGEST = "308189f6b1dbfafa8f68"
+SPEC_DIGEST = "1031e3e45e83f59ce42d"
 
 
 @instead_of(Controller)
@@ -151,7 +152,7 @@ class Changed3(Changed2):
 
         others = active(self.world, self.registration) - {broker}
 
-        # heartbeat/shuts_down  overlay.charter:672
+        # heartbeat/shuts_down  overlay.charter:706
         if (
             not leads  # idle
             and (
@@ -171,7 +172,7 @@ class Changed3(Changed2):
         ):
             allowed += self._heartbeat_shuts_down(broker, caught_up, below, fenced_now)
 
-        # heartbeat/waits_unsure  overlay.charter:681
+        # heartbeat/waits_unsure  overlay.charter:715
         if (
             now.shutting_down  # stopping
             and self.below_shutdown_offset[broker] is None  # unsure
@@ -195,7 +196,7 @@ class Changed3(Changed2):
         if allowed:
             return allowed
 
-        # heartbeat/waits  overlay.charter:687
+        # heartbeat/waits  overlay.charter:721
         after = replace(self, below_shutdown_offset=below, expired=self.expired - {broker})
         return [Outcome(
             "heartbeat/waits",

@@ -8,6 +8,7 @@ Applied:
 
     completes_with_one_of_target
     completes_in_old_epoch
+    any_change_does_all
     cancels_below_min_isr
     overridden_additions_are_replicas
     overridden_reassignment_lingers
@@ -54,10 +55,10 @@ if TYPE_CHECKING:
 go_on(
     __name__,
     "charter_models.kafka_replication_overlays.kafka_controller_pre_kip_966.from_3_3_2",
-    "308189f6b1dbfafa8f68",
+    "1031e3e45e83f59ce42d",
 )
 
-SPEC_DIGEST = "215e73c2079fcdf8c48d"
+SPEC_DIGEST = "91e2b15ff08082e3f2ae"
 
 
 def without_epoch(
@@ -65,7 +66,7 @@ def without_epoch(
     isr: frozenset[Broker],
     isr_epochs: Map[Broker, BrokerEpoch | None],
 ) -> frozenset[Broker]:
-    """overlay.charter:778  KIP 903"""
+    """overlay.charter:813  KIP 903"""
     return frozenset()
 
 

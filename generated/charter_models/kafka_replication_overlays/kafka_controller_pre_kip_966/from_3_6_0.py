@@ -8,6 +8,7 @@ Applied:
 
     completes_with_one_of_target
     completes_in_old_epoch
+    any_change_does_all
     cancels_below_min_isr
     overridden_additions_are_replicas
     overridden_reassignment_lingers
@@ -30,21 +31,18 @@ from charter_models.prelude import bump, replace
 from charter_models.sibling import go_on
 
 if TYPE_CHECKING:
-    from charter_models.kafka_replication.controller import (
-        Broker,
-        Config,
-        Partition,
-        elected,
-        touched,
+    from charter_models.kafka_replication.controller import Broker, Config, Partition, touched
+    from charter_models.kafka_replication_overlays.kafka_controller_pre_kip_966.from_3_3_0 import (
+        finished,
     )
 
 go_on(
     __name__,
     "charter_models.kafka_replication_overlays.kafka_controller_pre_kip_966.from_3_5_0",
-    "215e73c2079fcdf8c48d",
+    "91e2b15ff08082e3f2ae",
 )
 
-SPEC_DIGEST = "1cc08e775d1dc9c543a1"
+SPEC_DIGEST = "d5ffa8da6478c739de93"
 
 
 def bumped(p: Partition, next_: Partition) -> Partition:
@@ -59,12 +57,9 @@ def without_broker(
     leader: Broker | None,
     config: Config,
 ) -> Partition | None:
-    """One partition when `gone` has left its ISR and `leader` was elected.
-
-    10-rules.charter:254  MODEL §2.8
-    """
+    """overlay.charter:249"""
     if slot is None:
         return None
     if touched(slot, gone, suspect):
-        return elected(slot, slot, slot.isr - {gone}, suspect, leader, config)
+        return finished(slot, slot.isr - {gone}, suspect, leader, config)
     return slot

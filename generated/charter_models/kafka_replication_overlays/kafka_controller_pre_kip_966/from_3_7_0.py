@@ -8,6 +8,7 @@ Applied:
 
     completes_with_one_of_target
     completes_in_old_epoch
+    any_change_does_all
     cancels_below_min_isr
     overridden_additions_are_replicas
     overridden_reassignment_lingers
@@ -51,10 +52,10 @@ if TYPE_CHECKING:
 go_on(
     __name__,
     "charter_models.kafka_replication_overlays.kafka_controller_pre_kip_966.from_3_6_0",
-    "1cc08e775d1dc9c543a1",
+    "d5ffa8da6478c739de93",
 )
 
-SPEC_DIGEST = "d260f9b3c16b361aee2a"
+SPEC_DIGEST = "199b5c453a66cc787c67"
 
 
 def below_after_unfencing(

@@ -8,6 +8,7 @@ Applied:
 
     completes_with_one_of_target
     completes_in_old_epoch
+    any_change_does_all
     cancels_below_min_isr
     overridden_additions_are_replicas
     overridden_reassignment_lingers
@@ -51,10 +52,10 @@ if TYPE_CHECKING:
 go_on(
     __name__,
     "charter_models.kafka_replication_overlays.kafka_controller_pre_kip_966.from_3_7_0",
-    "d260f9b3c16b361aee2a",
+    "199b5c453a66cc787c67",
 )
 
-SPEC_DIGEST = "95c84bcd61e797651d22"
+SPEC_DIGEST = "d1a652ccdc9ab180c12f"
 
 
 def leaders_after(
@@ -152,7 +153,7 @@ class Changed6(Changed5):
         if allowed:
             return allowed
 
-        # register/again  overlay.charter:713
+        # register/again  overlay.charter:748
         after = replace(
             self,
             below_shutdown_offset=below_after_registering(broker, self.below_shutdown_offset),

@@ -8,6 +8,7 @@ Applied:
 
     completes_with_whole_target
     completes_in_old_epoch
+    any_change_does_all
     cancels_below_min_isr
     overridden_additions_are_replicas
     overridden_reassignment_lingers
@@ -32,10 +33,10 @@ if TYPE_CHECKING:
 go_on(
     __name__,
     "charter_models.kafka_replication_overlays.kafka_controller_pre_kip_966.from_3_7_1",
-    "95c84bcd61e797651d22",
+    "d1a652ccdc9ab180c12f",
 )
 
-SPEC_DIGEST = "b6d0efc72b7f088a0ea2"
+SPEC_DIGEST = "2e91bd5c47aa878a4dca"
 
 
 def reassignment_done(p: Partition, isr: frozenset[Broker], config: Config) -> bool:

@@ -8,6 +8,7 @@ Applied:
 
     completes_with_whole_target
     completes_in_old_epoch
+    any_change_does_all
     cancels_below_min_isr
     cancels_to_first_replica
     overridden_additions_are_replicas
@@ -52,10 +53,10 @@ if TYPE_CHECKING:
 go_on(
     __name__,
     "charter_models.kafka_replication_overlays.kafka_controller_pre_kip_966.from_3_8_0",
-    "b6d0efc72b7f088a0ea2",
+    "2e91bd5c47aa878a4dca",
 )
 
-SPEC_DIGEST = "d6b99074f03ccd0d7066"
+SPEC_DIGEST = "f4164f19032457893f9c"
 
 
 def electable(
@@ -160,7 +161,7 @@ class Changed7(Changed6):
         if allowed:
             return allowed
 
-        # register/again  overlay.charter:562
+        # register/again  overlay.charter:596
         after = replace(
             self,
             below_shutdown_offset=below_after_registering(broker, self.below_shutdown_offset),

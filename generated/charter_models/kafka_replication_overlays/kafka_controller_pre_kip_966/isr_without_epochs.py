@@ -49,7 +49,7 @@ def without_epoch(
     isr: frozenset[Broker],
     isr_epochs: Map[Broker, BrokerEpoch | None],
 ) -> frozenset[Broker]:
-    """overlay.charter:789  KIP 903"""
+    """overlay.charter:824  KIP 903"""
     return frozenset()
 
 

@@ -35,5 +35,5 @@ def without_epoch(
     isr: frozenset[Broker],
     isr_epochs: Map[Broker, BrokerEpoch | None],
 ) -> frozenset[Broker]:
-    """overlay.charter:778  KIP 903"""
+    """overlay.charter:813  KIP 903"""
     return frozenset()

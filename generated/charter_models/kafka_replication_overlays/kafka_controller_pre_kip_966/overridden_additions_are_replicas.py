@@ -51,7 +51,7 @@ def with_reassignment(
 ) -> Partition:
     """Also called `PartitionReassignmentReplicas`.
 
-    overlay.charter:525
+    overlay.charter:559
     """
     return replace(
         replaced_with_reassignment(p, target, leaving),
@@ -62,5 +62,5 @@ def with_reassignment(
 
 
 def leaving_replicas(p: Partition, target: tuple[Broker, ...]) -> frozenset[Broker]:
-    """overlay.charter:523"""
+    """overlay.charter:557"""
     return frozenset(p.replicas) - frozenset(target)
