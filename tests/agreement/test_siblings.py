@@ -63,7 +63,7 @@ def siblings() -> dict[str, Selection]:
             for entry, module in modules.items():
                 entries = groups.get(entry, (entry,))
                 found[module] = Selection(
-                    manifest.variant, overlay=(overlay.source,), entries=entries
+                    manifest.variant, overlay=overlay.sources, entries=entries
                 )
     return found
 

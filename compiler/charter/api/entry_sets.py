@@ -50,7 +50,7 @@ class EntrySets:
         edits of these entries do not fit each other."""
         overlay = self.overlay
         selection = Selection(
-            overlay.variant, overlay=(overlay.source,), entries=tuple(entries),
+            overlay.variant, overlay=overlay.sources, entries=tuple(entries),
             component=overlay.component,
         )  # fmt: skip
         module = self.name_module(entries)

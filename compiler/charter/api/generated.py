@@ -10,15 +10,15 @@ from __future__ import annotations
 import json
 import posixpath
 import shlex
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from charter.api.protocol_files import Protocol, protocols
 from charter.api.text_changes import show_changes
 from charter.core import nodes as n
 from charter.core import releases
 from charter.core.affected import find_changed_operations
-from charter.diagnostics import Source
 from charter.formats.canonical import Json
 from charter.formats.charter_files.obligations import UNSEARCHED, read_ledger
 from charter.formats.project import BadProject, Project
@@ -30,11 +30,7 @@ from charter.project.sources import (
     PLAIN,
     Missing,
     Selection,
-    by_name,
-    find_whole,
-    protocol_of,
     read_source,
-    speaks_of,
 )
 from charter.render.python_model.delta import Plain, delta, sibling_text
 from charter.render.python_model.emit import Page, Texts, prelude_text, texts, wire_module
@@ -72,20 +68,6 @@ PACKAGE_TEXT = f'{HEADER}"""The models that `conform generate` wrote."""\n'
 
 Tree = Mapping[str, str]
 """Files by their path under generated/, with forward slashes."""
-
-
-@dataclass(frozen=True, slots=True)
-class Protocol:
-    """The sources of one protocol; `place` is its folder or file, relative to the repository."""
-
-    name: str
-    place: str
-    sources: tuple[Source, ...]
-
-    @property
-    def package(self) -> str:
-        """The name of its Python package."""
-        return self.name.replace(".", "_")
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,30 +117,6 @@ def _path(module: str) -> str:
 def model_files(module: str, written: Texts) -> Tree:
     """The two files of a model."""
     return {_path(module): written.model, _path(wire_module(module)): written.wire}
-
-
-def protocols(project: Project) -> tuple[Protocol, ...]:
-    """The protocols of a project: a folder whose several files, and those below, name one protocol,
-    or single files."""
-    found: dict[tuple[Path, str], list[Source]] = {}
-    folders = {path.parent for path in project.charters.rglob("*.charter")}
-    for folder in sorted(folder for folder in folders if speaks_of(folder) is None):
-        for path in sorted(folder.glob("*.charter")):
-            source = Source(project.relative(path), read_source(path).text)
-            name = protocol_of(source) or source.name
-            found.setdefault((find_whole(folder, name), name), []).append(source)
-    mixed = {folder for folder, _ in found if sum(folder == other for other, _ in found) > 1}
-    return tuple(
-        _protocol(name, sources, None if folder in mixed else project.relative(folder))
-        for (folder, name), sources in found.items()
-    )
-
-
-def _protocol(name: str, sources: Sequence[Source], folder: str | None) -> Protocol:
-    """A protocol of a project; `folder` is None if it holds another one, too."""
-    sources = sorted(sources, key=lambda source: by_name(Path(source.name)))
-    place = sources[0].name if folder is None or len(sources) == 1 else folder
-    return Protocol(name, place, tuple(sources))
 
 
 def tree(project: Project) -> Tree:
@@ -236,10 +194,10 @@ def overlay_models(opened: OpenedProtocol, overlay: Overlay) -> Tree:
         before = core_of(protocol.sources, Selection(overlay.variant))
         first = _find_variant(opened, before, overlay)
     alone = {entry.name for entry in overlay.entries}
-    earlier = first
+    earlier, whole = first, _begin_groups(opened, overlay, first)
     like = None if first is None else first.texts
     for name, entries, about in _list_overlay_modules(overlay):
-        selection = replace(within_variant, overlay=(overlay.source,), entries=entries)
+        selection = replace(within_variant, overlay=overlay.sources, entries=entries)
         model = pipeline.compile_files(opened.files, selection)
         component = apply_overlay(opened, model, overlay)
         module = module_name(protocol.name, component.name, f"overlays/{target}", name)
@@ -247,11 +205,34 @@ def overlay_models(opened: OpenedProtocol, overlay: Overlay) -> Tree:
         if name in alone:
             page = replace(page, changes=find_changed_operations(before, model, component.name))
         like = _texts(model, component, page, like)
+        if name not in alone:
+            earlier = whole
         added, difference = print_sibling(earlier, like, page, about)
         files.update(added)
         if name not in alone:
-            earlier = difference or first
+            whole = difference or first
     return files
+
+
+def _begin_groups(opened: OpenedProtocol, overlay: Overlay, first: Plain | None) -> Plain | None:
+    """With what the models of all entries begin: with the first of these of an overlay from which
+    entries are taken, which has most of the same edits; else with `first`."""
+    for home in overlay.taken:
+        for release, names in home.groups.items():
+            selection = Selection(
+                overlay.variant, overlay=(home.source,), entries=names, component=overlay.component
+            )
+            model = pipeline.compile_files(opened.files, selection)
+            component = apply_overlay(opened, model, overlay)
+            inside = f"overlays/{home.package}"
+            place = f"{opened.protocol.place} and {home.source.name}"
+            module = module_name(
+                opened.protocol.name, component.name, inside, releases.module(release)
+            )
+            page = _page(model, component, place, module)
+            written = _texts(model, component, page, None if first is None else first.texts)
+            return print_sibling(first, written, page, "")[1] or first
+    return first
 
 
 def _find_variant(opened: OpenedProtocol, model: n.Model, overlay: Overlay) -> Plain | None:
@@ -272,9 +253,12 @@ def _list_overlay_modules(overlay: Overlay) -> Iterator[tuple[str, tuple[str, ..
     """The modules of an overlay, first of entries, then of releases: name, the entries applied,
     docstring."""
     for entry in overlay.entries:
+        if overlay.home(entry.name):  # the model of the same edits
+            continue
         yield entry.name, (entry.name,), siblings.of_entry(overlay, entry)
-    for release, names in overlay.groups().items():
-        yield releases.module(release), names, siblings.of_group(overlay, release, names)
+    groups = overlay.groups()
+    for release, names in groups.items():
+        yield releases.module(release), names, siblings.of_group(overlay, release, groups)
 
 
 def apply_overlay(opened: OpenedProtocol, model: n.Model, overlay: Overlay) -> n.Component:
@@ -282,7 +266,7 @@ def apply_overlay(opened: OpenedProtocol, model: n.Model, overlay: Overlay) -> n
     found = [c for c in model.components if c.name == overlay.component]
     if not found:
         sources = opened.protocol.sources
-        pipeline.check_overlay_texts(sources, (overlay.source,)).refuse_if_any()
+        pipeline.check_overlay_texts(sources, overlay.sources).refuse_if_any()
     return found[0]
 
 

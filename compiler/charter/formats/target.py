@@ -12,6 +12,7 @@ from pathlib import Path
 from charter.formats.files import regular
 from charter.formats.findings.crosschecks import CrossCheck, read_crosschecks
 from charter.formats.findings.reproductions import Reproduction, read_reproductions
+from charter.formats.findings.taken_entries import TakenEntries, read_taken
 from charter.formats.limits import TargetLimit, read_limits
 from charter.formats.project import BadProject, Project
 from charter.formats.spelling import suggest
@@ -35,7 +36,7 @@ _KEYS = {
     "id", "title", "protocol", "component", "capabilities", "start", "prepare", "overlay",
     "default_release", "releases", "deadlines", "variants", "errors", "not_compared", "sources",
     "limits", "parameters", "reproductions", "crosschecks",
-    "list_releases",
+    "list_releases", "taken",
 }  # fmt: skip
 
 
@@ -86,6 +87,7 @@ class Target:
     prepare: tuple[str, ...] = ()
     list_releases: tuple[str, ...] = ()
     overlay: str = ""
+    taken: tuple[TakenEntries, ...] = ()
     default_release: str = ""
     releases: tuple[str, ...] = ()
     deadlines: Deadlines = DEADLINES
@@ -169,6 +171,7 @@ def read_target(path: Path) -> Target:
             prepare=_texts(content, "prepare", ()),
             list_releases=_texts(content, "list_releases", ()),
             overlay=_text(content, "overlay", ""),
+            taken=read_taken(content.get("taken", {})),
             default_release=_text(content, "default_release", ""),
             releases=_texts(content, "releases", ()),
             deadlines=_deadlines(content),
@@ -242,6 +245,11 @@ def _check_overlay(found: Target) -> None:
     """Raises `ValueError` if the overlay that is named is not beside adapter.toml: a run would go
     on without it. A file in which no overlay is seen is for the compiler to refuse."""
     path = found.folder / OVERLAY
+    for taken in found.taken:
+        if not found.overlay:
+            raise ValueError("'taken' adds entries to an overlay, and 'overlay' names none")
+        if not (found.folder / taken.folder / OVERLAY).is_file():
+            raise ValueError(f"'taken' names {taken.folder!r}, which has no {OVERLAY}")
     if not found.overlay:
         return
     if not path.exists():

@@ -130,6 +130,16 @@ def _mutants(about: Subject, small: Smoke) -> list[Json]:
 
 def _entries(overlay: Overlay, model: n.Model, component: n.Component) -> Iterable[Json]:
     for entry in overlay.entries:
+        home = overlay.home(entry.name)
+        if home:
+            yield {
+                "overlay": overlay.name,
+                "name": entry.name,
+                "first_release": entry.first_release,
+                "last_release": entry.last_release,
+                "taken_from": home.name,
+            }
+            continue
         names = {address.partition(":")[0] for address in entry.addresses}
         yield {
             "overlay": overlay.name,

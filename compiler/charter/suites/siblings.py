@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from charter.core import nodes as n
+from charter.formats.releases import numbers
 from charter.suites.subject import Overlay
 
 
@@ -15,12 +16,20 @@ def of_entry(overlay: Overlay, entry: n.OverlayEntry) -> str:
     return f"The entry {entry.name} of {where}.\n\n{known} {entry.evidence}"
 
 
-def of_group(overlay: Overlay, release: str, names: Sequence[str]) -> str:
-    """A model with all entries of an overlay that apply to some releases."""
-    listed = "".join(f"\n    {name}" for name in names) or "\n    none"
+def of_group(overlay: Overlay, release: str, groups: Mapping[str, Sequence[str]]) -> str:
+    """A model with all entries of an overlay that apply to some releases: those of the first of the
+    `groups`, or what differs from the group before."""
+    names = groups[release]
+    *_, earlier = ("", *(one for one in groups if numbers(one) < numbers(release)))
+    known = groups.get(earlier, ())
+    new = [f"    {name}" for name in names if name not in known]
+    old = [f"    {name}" for name in known if name not in names]
+    applied = ["Applied:" if not earlier else f"Applied: those from {earlier} on, and", "", *new]
+    applied = applied if new or not earlier else [f"Applied: those from {earlier} on,"]
+    gone = ["", "but no longer", "", *old] if old else []
     return (
         f"All entries of the overlay {overlay.name}{_inside(overlay)} that apply from release"
-        f" {release} on, until others do.\n\nApplied:\n{listed}"
+        f" {release} on, until others do.\n\n" + "\n".join([*applied, *gone])
     )
 
 

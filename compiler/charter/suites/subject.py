@@ -13,9 +13,11 @@ from charter.core.reach import read_consts
 from charter.core.show import show_model, show_scenario, show_type
 from charter.diagnostics import Source
 from charter.formats.files import regular
-from charter.formats.project import Project
+from charter.formats.findings.taken_entries import TakenEntries
+from charter.formats.project import BadProject, Project
+from charter.formats.spelling import suggest
 from charter.formats.suite import Manifest, Models
-from charter.formats.target import OVERLAY
+from charter.formats.target import FILE, OVERLAY, Target, read_target
 from charter.passes.narrow import narrow
 from charter.project import pipeline
 from charter.project.core_cache import core_of
@@ -35,10 +37,23 @@ PACKAGE = "charter_models"
 
 
 @dataclass(frozen=True, slots=True)
+class TakenOverlay:
+    """An overlay from which another one takes entries: its name, the package of its models, and its
+    file. `shared` are those of the entries that have a model there, `groups` what `Overlay.groups`
+    are there."""
+
+    name: str
+    package: str
+    source: Source
+    shared: frozenset[str]
+    groups: Mapping[str, tuple[str, ...]]
+
+
+@dataclass(frozen=True, slots=True)
 class Overlay:
     """An overlay in one variant: its name, its component and target, its file, and the releases of
     the target that are judged against the variant. `entries` are those that apply to one of these
-    releases (if the target lists none: all)."""
+    releases (if the target lists none: all). `taken`: the overlays from which some of them come."""
 
     name: str
     component: str
@@ -47,12 +62,27 @@ class Overlay:
     entries: tuple[n.OverlayEntry, ...]
     releases: tuple[str, ...] = ()
     variant: str = ""
+    taken: tuple[TakenOverlay, ...] = ()
 
     @property
     def package(self) -> str:
         """The package of its models."""
-        target = self.target.replace("-", "_")
-        return f"{target}_{self.variant}" if self.variant else target
+        return _package(self.target, self.variant)
+
+    @property
+    def sources(self) -> tuple[Source, ...]:
+        """The files of its entries; edits of its own are applied last."""
+        return (*(one.source for one in self.taken), self.source)
+
+    def home(self, entry: str) -> TakenOverlay | None:
+        """The overlay with whose models that of an entry is; None if it is with those of this
+        one."""
+        return next((one for one in self.taken if entry in one.shared), None)
+
+    def package_of(self, entry: str) -> str:
+        """The package with the model of an entry."""
+        home = self.home(entry)
+        return home.package if home else self.package
 
     def groups(self) -> dict[str, tuple[str, ...]]:
         """For each release at which the set of applying entries changes, the entries that apply."""
@@ -130,13 +160,12 @@ class Subject:
         kind = "variants" if variant else ""
         overlays: dict[str, dict[str, str]] = {}
         for overlay in (o for o in self.overlays if o.variant == variant):
-            inside = f"overlays/{overlay.package}"
-            names = {e.name: e.name for e in overlay.entries}
+            names = {e.name: (overlay.package_of(e.name), e.name) for e in overlay.entries}
             for release in overlay.groups():
-                names[f"@{release}"] = releases.module(release)
+                names[f"@{release}"] = overlay.package, releases.module(release)
             overlays[overlay.name] = {
-                entry: module_name(protocol, component, inside, module)
-                for entry, module in names.items()
+                entry: module_name(protocol, component, f"overlays/{package}", module)
+                for entry, (package, module) in names.items()
             }
         mutants = {
             name: module_name(protocol, component, "mutants", f"{variant}_{name}".lstrip("_"))
@@ -178,6 +207,11 @@ def module_name(protocol: str, component: str, kind: str = "", name: str = "") -
     return f"{PACKAGE}.{package}_{head}.{name}.{component}"
 
 
+def _package(target: str, variant: str) -> str:
+    package = target.replace("-", "_")
+    return f"{package}_{variant}" if variant else package
+
+
 def rename_sources(sources: Sequence[Source], root: Path | None) -> tuple[Source, ...]:
     """Sources with names relative to the project, so that digests do not depend on the caller."""
     if root is None:
@@ -194,19 +228,58 @@ def _relative(name: str, root: Path) -> str:
 
 def overlays_in(project: Project, protocol: str, component: str = "") -> tuple[Overlay, ...]:
     """The overlays of a component ("" for all) in the adapters' folders, once for each variant that
-    their targets are judged against. Raises `Refused` if any overlay cannot be read."""
+    their targets are judged against. Raises `Refused` if any overlay cannot be read, and
+    `BadProject` if one takes an entry that another does not have."""
     found: list[Overlay] = []
     for adapter in targets_in(project):
         path = adapter.folder / OVERLAY
         if not path.is_file():
             continue
-        source = Source(project.relative(path), regular(path).read_text(encoding="utf-8"))
-        head = pipeline.overlay_head(source)
+        source, head = _open_overlay(project, path)
         if head.protocol == protocol and component in ("", head.component):
             place = (head.name, head.component, adapter.folder.name, source)
             for variant in sorted({"", *adapter.variants.values()}):
                 chosen = adapter.releases_of(variant)
-                entries = releases.applying(head.entries, chosen)
+                taken = [_take(project, adapter, one, variant) for one in adapter.taken]
+                declared = (*(entry for _, listed in taken for entry in listed), *head.entries)
+                entries = releases.applying(declared, chosen)
                 if entries or not variant:
-                    found.append(Overlay(*place, entries, chosen, variant))
+                    homes = tuple(one for one, _ in taken)
+                    found.append(Overlay(*place, entries, chosen, variant, homes))
     return tuple(found)
+
+
+def _open_overlay(project: Project, path: Path) -> tuple[Source, pipeline.OverlayHead]:
+    source = Source(project.relative(path), regular(path).read_text(encoding="utf-8"))
+    return source, pipeline.overlay_head(source)
+
+
+def _take(
+    project: Project, adapter: Target, taken: TakenEntries, variant: str
+) -> tuple[TakenOverlay, tuple[n.OverlayEntry, ...]]:
+    """An overlay from which an adapter takes entries, and these, with the releases of the adapter.
+    Their models in a variant are there, if the entries apply in it there, too."""
+    folder = (adapter.folder / taken.folder).resolve()
+    source, head = _open_overlay(project, folder / OVERLAY)
+    known = {entry.name: entry for entry in head.entries}
+    lost = sorted(taken.ranges.keys() - known.keys())
+    if lost:
+        like = suggest(lost[0], known)
+        raise BadProject(
+            f"{adapter.folder / FILE}: the overlay in {taken.folder} has no entry {lost[0]!r}"
+            f"{like and f'; {like}'}"
+        )
+    other = read_target(folder / FILE)
+    chosen = other.releases_of(variant)
+    there = {entry.name for entry in releases.applying(head.entries, chosen)}
+    home = TakenOverlay(
+        head.name,
+        _package(folder.name, variant),
+        source,
+        frozenset(there & taken.ranges.keys()),
+        releases.groups(head.entries, chosen),
+    )
+    return home, tuple(
+        replace(known[name], first_release=first, last_release=last)
+        for name, (first, last) in taken.ranges.items()
+    )

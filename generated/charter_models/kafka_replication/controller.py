@@ -211,7 +211,7 @@ class World:
 def refusals() -> frozenset[Error]:
     """The possible error codes of a proposal where the texts say that it fails, but not how.
 
-    00-types.charter:224
+    00-types.charter:226
     """
     return frozenset({
         Error.INVALID_REQUEST,

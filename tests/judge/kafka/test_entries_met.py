@@ -1,4 +1,5 @@
-"""Each entry of Kafka's overlay has a vector of the committed suite that tells it from the charter.
+"""Each entry of Kafka's overlays has a vector of the committed suite that the charter answers
+otherwise.
 
 By the models alone: the entry's model answers a vector otherwise than the charter, throws there, or
 says what an image shows. Whether releases do so is a slow test: test_kafka_overlay.py."""
@@ -49,8 +50,9 @@ def manifest_of(suite: str) -> Manifest:
 
 
 def entries_of(suite: str) -> dict[str, str]:
-    overlays = manifest_of(suite).models.overlays["kafka_controller"]
-    return {name: module for name, module in overlays.items() if not name.startswith("@")}
+    overlays = manifest_of(suite).models.overlays.values()
+    found = (pair for overlay in overlays for pair in overlay.items())
+    return {name: module for name, module in found if not name.startswith("@")}
 
 
 EVERY = [(suite, entry) for suite in ("controller", "controller_pre_kip_966")

@@ -11,6 +11,7 @@ from tests.support.suites import write_suite
 from charter.formats.canonical import Json
 from charter.formats.suite import read_lines, read_manifest
 from charter.formats.vector import Vector
+from conform.adapters.targets import target
 from conform.cli.main import main
 from conform.judging.model import load
 
@@ -20,13 +21,18 @@ SUITES = Path(__file__).parents[3] / "generated" / "suites" / "kafka_replication
 SUITE = SUITES / "controller"
 
 
-def judge(release: str, out: Path, *more: str, suite: Path = SUITE) -> int:
-    chosen = ["--target", "kafka-controller", "--release", release, "--suite", str(suite)]
+EXPERIMENTAL = "kafka-controller-experimental-elr"
+
+
+def judge(
+    release: str, out: Path, *more: str, suite: Path = SUITE, of: str = "kafka-controller"
+) -> int:
+    chosen = ["--target", of, "--release", release, "--suite", str(suite)]
     return main(["run", *chosen, "--engine", "inline", "--out", str(out), *more])
 
 
-def all_is_known(release: str, out: Path) -> None:
-    code = judge(release, out)
+def all_is_known(release: str, out: Path, of: str = "kafka-controller") -> None:
+    code = judge(release, out, of=of)
     summary = json.loads((out / "summary.json").read_text())
     assert summary["new_deviations"] == 0, summary
     assert summary["deviations"] > 0
@@ -57,6 +63,23 @@ def test_every_release_where_entries_begin_or_end_has_nothing_new(
     release: str, tmp_path: Path
 ) -> None:
     all_is_known(release, tmp_path / "run")
+
+
+@pytest.mark.slow
+@pytest.mark.network
+@pytest.mark.parametrize("release", ["3.9.0", "3.9.2"])
+def test_every_deviation_of_experimental_elr_is_known_and_it_is_called_so(
+    release: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    all_is_known(release, tmp_path / "run", of=EXPERIMENTAL)
+    assert f"with experimental ELR {release} against" in capsys.readouterr().out
+
+
+def test_what_is_experimental_says_so_in_its_title_and_its_limits() -> None:
+    chosen = target(EXPERIMENTAL)
+    assert "experimental" in chosen.title
+    for release in chosen.releases:
+        assert any("experiment" in limit.says for limit in chosen.limits_of(release))
 
 
 def test_a_start_may_change_a_partition_without_isr_and_elr_or_leave_it() -> None:

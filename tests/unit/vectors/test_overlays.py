@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -14,8 +15,9 @@ from charter.core.releases import groups
 from charter.diagnostics import BUILTIN, Span
 from charter.formats.project import BadProject, Project, project_at
 from charter.formats.target import read_target
+from charter.suites import siblings
 from charter.suites.adapters import list_judged
-from charter.suites.subject import overlays_in
+from charter.suites.subject import overlays_in, subject
 
 LAMP = """protocol lamp
 
@@ -115,12 +117,81 @@ def test_entry_of_older_releases_has_a_model_in_their_variant(tmp_path: Path) ->
     assert "press/off" in made["stuck"], "and the entry's"
 
 
+OTHER = """id = "candle"
+title = "Candle"
+start = ["candle"]
+protocol = "lamp"
+overlay = "wicks"
+releases = ["1.0.0", "1.1.0"]
+[taken."../bulb"]
+stuck = "1.1.0.."
+"""
+WICKS = """protocol lamp
+
+overlay wicks of lamp {
+  entry burns harmless cites silent because "It is warm." {
+    replace in lamp.press branch on when replaced { lit' = replaced reply true }
+  }
+}
+"""
+
+
+def with_other(root: Path, toml: str = OTHER) -> Project:
+    """The project, with a second target that takes an entry of the first one's overlay."""
+    lamp = project(root, OVERLAY)
+    folder = root / "adapters" / "candle"
+    folder.mkdir()
+    (folder / "overlay.charter").write_text(WICKS)
+    (folder / "adapter.toml").write_text(toml)
+    return lamp
+
+
+def test_an_entry_that_is_taken_has_releases_of_its_own_and_one_model(tmp_path: Path) -> None:
+    lamp = with_other(tmp_path)
+    bulbs, wicks = overlays_in(lamp, "lamp")
+    assert wicks.groups() == {"1.0.0": ("burns",), "1.1.0": ("stuck", "burns")}
+    assert bulbs.groups() == {"2.0.0": ("stuck",), "2.2.0": ()}
+    (protocol,) = generate.protocols(lamp)
+    files = generate.overlay_models(generate.open_protocol(protocol), wicks)
+    made = {Path(path).stem: text for path, text in files.items() if "/candle/" in path}
+    assert set(made) == {"__init__", "burns", "from_1_0_0", "from_1_1_0"}
+    about = replace(subject(protocol.sources, "", "lamp"), overlays=(bulbs, wicks))
+    named = about.models().overlays["wicks"]
+    assert named["stuck"] == "charter_models.lamp_overlays.bulb.stuck"
+    assert named["burns"] == "charter_models.lamp_overlays.candle.burns"
+    assert named["@1.1.0"] == "charter_models.lamp_overlays.candle.from_1_1_0"
+
+
+def test_models_with_taken_entries_begin_with_those_of_the_other_overlay(tmp_path: Path) -> None:
+    lamp = with_other(tmp_path)
+    _, wicks = overlays_in(lamp, "lamp")
+    (protocol,) = generate.protocols(lamp)
+    files = generate.overlay_models(generate.open_protocol(protocol), wicks)
+    made = {Path(path).stem: text for path, text in files.items() if "/candle/" in path}
+    assert "What differs from from_2_0_0." in made["from_1_0_0"]
+    assert "lamp_overlays.bulb.from_2_0_0" in made["from_1_0_0"]
+    assert "What differs from the plain model." in made["burns"]
+
+
+def test_an_entry_that_the_other_overlay_does_not_have_is_refused(tmp_path: Path) -> None:
+    lamp = with_other(tmp_path, OTHER.replace("stuck", "stcuk"))
+    with pytest.raises(BadProject, match=r"in ../bulb has no entry 'stcuk'; did you mean stuck"):
+        overlays_in(lamp, "lamp")
+
+
 def test_models_of_an_overlay_say_what_they_are(tmp_path: Path) -> None:
     made = models(project(tmp_path, OVERLAY))
     assert set(made) == {"stuck", "from_2_0_0", "from_2_2_0"}
     assert "suspected_defect, releases 2.0 to 2.1 (silent), because: It stays lit." in made["stuck"]
     assert "that apply from release 2.0.0 on" in made["from_2_0_0"]
-    assert "    stuck\n" in made["from_2_0_0"] and "    none\n" in made["from_2_2_0"]
+    assert "Applied:\n\n    stuck\n" in made["from_2_0_0"]
+    assert "those from 2.0.0 on,\n\nbut no longer\n\n    stuck\n" in made["from_2_2_0"]
+
+
+def test_a_model_of_all_entries_lists_only_those_that_the_one_before_lacks(tmp_path: Path) -> None:
+    _, wicks = overlays_in(with_other(tmp_path), "lamp")
+    text = siblings.of_group(wicks, "1.1.0", wicks.groups())
+    assert text.endswith("Applied: those from 1.0.0 on, and\n\n    stuck")
 
 
 @pytest.mark.parametrize(

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from charter.formats.canonical import Json, digest
 from charter.formats.charter_files.shared_rows import with_shared_rows
+from charter.formats.charter_files.taken_rows import with_taken_entries
 from charter.formats.files import regular
 from charter.formats.reading import BadVector
 
@@ -45,7 +46,7 @@ def whole_sections(path: Path) -> Json:
         raise BadVector("it has no digest: an earlier version wrote it, or it was edited")
     if value.pop("digest") != sections_digest(value):
         raise BadVector("its digest is not that of its content: it was edited")
-    return value
+    return with_taken_entries(value)
 
 
 def sections_digest(content: Mapping[str, Json]) -> str:

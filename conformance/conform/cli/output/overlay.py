@@ -19,7 +19,8 @@ from conform.suites.cache import cache_folder
 
 
 def releases_of(chosen: Target) -> Mapping[str, tuple[str, str]]:
-    """First and last release of each entry of the target's overlay.charter, if it has one.
+    """First and last release of each entry of the target's overlay.charter, if it has one, and of
+    those that it takes from another.
 
     Raises `ConformError` if the overlay cannot be read.
     """
@@ -33,7 +34,8 @@ def releases_of(chosen: Target) -> Mapping[str, tuple[str, str]]:
         entries = overlay_entries(api.read_sources(path))
     except (api.Refused, api.Unreadable) as error:
         raise ConformError(f"{path} cannot be read ({error}); `conform check` shows why") from None
-    return {entry.name: (entry.first_release, entry.last_release) for entry in entries}
+    own = {entry.name: (entry.first_release, entry.last_release) for entry in entries}
+    return own | {name: ends for taken in chosen.taken for name, ends in taken.ranges.items()}
 
 
 def overlay_warnings(chosen: Target) -> tuple[str, ...]:

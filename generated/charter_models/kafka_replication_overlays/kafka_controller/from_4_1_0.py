@@ -3,24 +3,13 @@
 # ruff: noqa: C420, PLR0913, PLR0915, PLR0917, RUF100
 """All entries of the overlay kafka_controller that apply from release 4.1.0 on, until others do.
 
-Applied:
+Applied: those from 4.0.1 on, and
 
     last_known_leader_of_an_empty_isr
-    completes_with_whole_target
-    completes_in_old_epoch
-    any_change_does_all
-    elr_keeps_strangers
-    cancels_below_min_isr
-    cancels_to_first_replica
-    elr_survives_while_off
-    nobody_is_last_known
-    overridden_additions_are_replicas
-    overridden_reassignment_lingers
-    forgets_who_is_stopping
-    stranger_has_no_directory
-    cleared_elr_stays_in_index
-    deleted_topic_has_elr_cleared
-    missing_epoch_is_right
+
+but no longer
+
+    elects_dead_leader
 
 What differs from from_4_0_1.
 """

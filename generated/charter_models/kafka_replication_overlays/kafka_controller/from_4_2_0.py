@@ -3,23 +3,11 @@
 # ruff: noqa: C420, PLR0913, PLR0915, PLR0917, RUF100
 """All entries of the overlay kafka_controller that apply from release 4.2.0 on, until others do.
 
-Applied:
+Applied: those from 4.1.1 on,
 
-    last_known_leader
-    completes_with_whole_target
-    completes_in_old_epoch
-    any_change_does_all
-    elr_keeps_strangers
-    cancels_below_min_isr
-    cancels_to_first_replica
-    elr_survives_while_off
-    reassignment_notes_nobody
-    overridden_additions_are_replicas
-    overridden_reassignment_lingers
-    forgets_who_is_stopping
-    stranger_has_no_directory
-    cleared_elr_stays_in_index
-    missing_epoch_is_right
+but no longer
+
+    deleted_topic_has_elr_cleared
 
 What differs from from_4_1_1.
 """

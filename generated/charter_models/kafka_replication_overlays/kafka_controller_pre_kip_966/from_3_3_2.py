@@ -4,22 +4,11 @@
 """All entries of the overlay kafka_controller in the variant pre_kip_966 that apply from release
 3.3.2 on, until others do.
 
-Applied:
+Applied: those from 3.3.0 on,
 
-    completes_with_one_of_target
-    completes_in_old_epoch
-    any_change_does_all
-    cancels_below_min_isr
-    overridden_additions_are_replicas
-    overridden_reassignment_lingers
-    forgets_who_is_stopping
-    again_is_a_new_session
-    expired_goes_on_stopping
-    unfencing_is_a_report
-    unclean_start_elects_nobody
-    unclean_election_is_ignored
-    isr_shrink_starts_epoch
-    isr_without_epochs
+but no longer
+
+    shutdown_offset_moves_on
 
 What differs from from_3_3_0.
 """

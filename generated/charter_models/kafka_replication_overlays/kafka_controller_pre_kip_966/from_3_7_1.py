@@ -4,19 +4,13 @@
 """All entries of the overlay kafka_controller in the variant pre_kip_966 that apply from release
 3.7.1 on, until others do.
 
-Applied:
+Applied: those from 3.7.0 on, and
 
-    completes_with_one_of_target
-    completes_in_old_epoch
-    any_change_does_all
-    cancels_below_min_isr
-    overridden_additions_are_replicas
-    overridden_reassignment_lingers
-    forgets_who_is_stopping
     again_gets_another_epoch
-    unclean_start_elects_nobody
-    unclean_election_is_ignored
-    missing_epoch_is_right
+
+but no longer
+
+    again_is_a_new_session
 
 What differs from from_3_7_0.
 """

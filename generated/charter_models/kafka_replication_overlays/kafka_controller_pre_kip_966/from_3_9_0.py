@@ -4,18 +4,14 @@
 """All entries of the overlay kafka_controller in the variant pre_kip_966 that apply from release
 3.9.0 on, until others do.
 
-Applied:
+Applied: those from 3.8.0 on, and
 
-    completes_with_whole_target
-    completes_in_old_epoch
-    any_change_does_all
-    cancels_below_min_isr
     cancels_to_first_replica
-    overridden_additions_are_replicas
-    overridden_reassignment_lingers
-    forgets_who_is_stopping
-    unclean_start_elects_nobody
-    missing_epoch_is_right
+
+but no longer
+
+    again_gets_another_epoch
+    unclean_election_is_ignored
 
 What differs from from_3_8_0.
 """

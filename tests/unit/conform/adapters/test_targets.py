@@ -253,6 +253,28 @@ def test_an_overlay_that_is_not_there_is_refused(tmp_path, name, text, sentence)
         write(place, f'id = "x"\ntitle = "X"\nstart = ["a"]\noverlay = "{name}"')
 
 
+@pytest.mark.parametrize(
+    ("taken", "sentence"),
+    [
+        ("taken = 1", "'taken' is no table; begin each folder with"),
+        ("[taken]\n'../y' = 1", r"'taken' has no table for '\.\./y'; write `ENTRY ="),
+        ("[taken.'../y']\nlate = '1.0'", "'taken' has '1.0' for 'late', which is no range; write"),
+        ("[taken.'../z']\nlate = '..'", r"'taken' names '\.\./z', which has no overlay.charter"),
+    ],
+)
+def test_taken_entries_that_are_not_right_are_refused(tmp_path, taken, sentence):
+    for name in ("x", "y"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "overlay.charter").write_text(OVERLAY, encoding="utf-8")
+    toml = 'id = "x"\ntitle = "X"\nstart = ["a"]\noverlay = "known"'
+    with pytest.raises(UnknownTarget, match=sentence):
+        write(tmp_path / "x", f"{toml}\n{taken}")
+    right = "[taken.'../y']\nlate = '1.0..'"
+    assert write(tmp_path / "x", f"{toml}\n{right}").taken[0].ranges == {"late": ("1.0", "")}
+    with pytest.raises(UnknownTarget, match="'taken' adds entries to an overlay, and 'overlay'"):
+        write(tmp_path / "x", f"{toml.replace('overlay', '# overlay')}\n{right}")
+
+
 @pytest.mark.parametrize("text", [OVERLAY, "protocol x overlay { }", "\udcff"])
 def test_an_overlay_that_cannot_be_read_is_left_to_the_compiler(tmp_path, text):
     place = tmp_path / "x"

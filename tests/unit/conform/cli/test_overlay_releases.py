@@ -24,3 +24,9 @@ def test_only_what_the_compiler_refuses_cannot_be_read(raised, expected, monkeyp
     monkeypatch.setattr("charter.project.pipeline.overlay_entries", entries)
     with pytest.raises(expected):
         releases_of(target("kafka-controller"))
+
+
+def test_entries_that_are_taken_have_the_releases_of_the_target():
+    found = releases_of(target("kafka-controller-experimental-elr"))
+    assert found["elr_keeps_strangers"][1] == "3.9.2"
+    assert releases_of(target("kafka-controller"))["elr_keeps_strangers"] == ("4.0.0", "")

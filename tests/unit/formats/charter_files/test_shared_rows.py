@@ -6,6 +6,7 @@ import pytest
 
 from charter.formats.canonical import Json
 from charter.formats.charter_files.shared_rows import with_shared_rows, without_shared_rows
+from charter.formats.charter_files.taken_rows import with_taken_entries
 from charter.formats.reading import BadVector
 
 BASE: dict[str, Json] = {"variant": "", "rows": [["a", 1], ["b", 2]], "other": []}
@@ -49,3 +50,19 @@ def test_a_row_is_kept_whole_when_it_has_other_parts_or_its_difference_is_longer
 def test_a_difference_is_refused_when_the_other_file_has_no_such_part(row: Json) -> None:
     with pytest.raises(BadVector, match="rows: "):
         with_shared_rows({"rows": [row]}, BASE)
+
+
+STUCK: dict[str, Json] = {"overlay": "bulbs", "name": "stuck", "first_release": "2", "text": ["x"]}
+TAKEN: dict[str, Json] = {"overlay": "lamps", "name": "stuck", "first_release": "1"}
+
+
+def test_an_entry_says_what_that_from_which_it_is_taken_says_but_its_releases() -> None:
+    rows: list[Json] = [STUCK, {**TAKEN, "taken_from": "bulbs"}]
+    whole = with_taken_entries({"entries": rows, "variant": ""})
+    assert whole == {"entries": [STUCK, {**STUCK, **TAKEN}], "variant": ""}
+    assert with_taken_entries({"variant": ""}) == {"variant": ""}
+
+
+def test_an_entry_is_refused_when_it_is_taken_from_an_overlay_that_lacks_it() -> None:
+    with pytest.raises(BadVector, match="entries: the overlay bulbs has no entry stuck"):
+        with_taken_entries({"entries": [{**TAKEN, "taken_from": "bulbs"}]})

@@ -64,7 +64,7 @@ public final class Adapter {
     private static String hello(Release release) {
         return "{\"hello\":1,\"name\":\"kafka-controller\",\"version\":" + Json.quote(release.version())
             + ",\"component\":\"controller\",\"capabilities\":" + Json.write(release.capabilities())
-            + ",\"operations\":" + Json.write(Operations.names())
+            + ",\"operations\":" + Json.write(Operations.names(release))
             + ",\"observes\":[\"config\",\"partition\",\"registration\"],\"sessions\":" + Sessions.MOST + "}";
     }
 

@@ -29,6 +29,8 @@ final class Loader {
     /** Counters of the charter's controller: later values must be others, which needs no record. */
     private static final String LAST_EPOCH = "last_broker_epoch";
     private static final String LAST_TOPIC_ID = "last_topic_id";
+    private static final String LAST_KNOWN =
+        Reflect.has(PartitionRecord.class, "setLastKnownELR") ? "setLastKnownELR" : "setLastKnownElr";  // 3.7, later
     private static final Uuid UNASSIGNED = Uuid.ZERO_UUID;
 
     private final Subject subject;
@@ -165,7 +167,7 @@ final class Loader {
         // The controller writes them in the order of a HashSet and compares them in their order.
         Reflect.optional(record, "setEligibleLeaderReplicas",
             orNull(new ArrayList<>(new HashSet<>(names.brokers(partition.get("elr"))))));
-        Reflect.optional(record, "setLastKnownElr", orNull(names.brokers(partition.get("last_known_elr"))));
+        Reflect.optional(record, LAST_KNOWN, orNull(names.brokers(partition.get("last_known_elr"))));
         commit(record);
     }
 

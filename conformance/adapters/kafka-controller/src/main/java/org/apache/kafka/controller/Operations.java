@@ -14,6 +14,7 @@ import java.util.function.Supplier;
 final class Operations {
     static final String DONE = "{\"case\":\"done\"}";
     static final String UNCLEAN_TASK = "maybeElectUncleanLeaders";
+    private static final String SET_ELR = "set_elr";
     private static final int MANY = 1000;
 
     /** Answers the reply as canonical JSON; throws what the controller throws. */
@@ -46,7 +47,7 @@ final class Operations {
             configure(subject, Release.MIN_ISR, Integer.toString(arguments.number("minimum"))));
         table.put("set_unclean_election", (subject, arguments) ->
             configure(subject, Release.UNCLEAN, Boolean.toString(arguments.flag("enabled"))));
-        table.put("set_elr", Operations::setElr);
+        table.put(SET_ELR, Operations::setElr);
         table.put("failover", (subject, arguments) -> {
             subject.failover();
             return DONE;
@@ -60,12 +61,17 @@ final class Operations {
         return table;
     }
 
-    static Iterable<String> names() {
-        return BY_NAME.keySet();
+    static Iterable<String> names(Release release) {
+        return BY_NAME.keySet().stream().filter(name -> offers(release, name)).toList();
     }
 
-    static Operation named(String name) {
-        Operation found = BY_NAME.get(name);
+    /** Experimental ELR is a switch of the controller, which no request turns. */
+    private static boolean offers(Release release, String name) {
+        return !release.experimentalElr() || !name.equals(SET_ELR);
+    }
+
+    static Operation named(Release release, String name) {
+        Operation found = offers(release, name) ? BY_NAME.get(name) : null;
         if (found == null) {
             throw Refusal.unsupported(name);
         }

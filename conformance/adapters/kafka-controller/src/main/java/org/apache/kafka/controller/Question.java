@@ -98,7 +98,7 @@ final class Question {
     /** Whether the question goes on after this step. */
     private boolean run(Map<?, ?> step) {
         String name = (String) step.get("operation");
-        Operations.Operation operation = Operations.named(name);
+        Operations.Operation operation = Operations.named(target.release(), name);
         Arguments arguments = new Arguments((Map<?, ?>) step.get("args"), names, this::shown);
         int before = subject.recordCount();
         try {
