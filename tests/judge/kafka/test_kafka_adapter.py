@@ -383,6 +383,15 @@ def test_controlled_shutdown_ends_once_the_others_have_caught_up(kafka: Kafka) -
     assert answer.steps[-1].observation["registration"]["b1"]["fenced"] is True
 
 
+def test_what_a_broker_has_read_stays_when_another_process_of_it_is_refused(kafka: Kafka) -> None:
+    question = cluster().heartbeat("b1", want_shut_down=True).heartbeat("b3")
+    question.register("b2", restarted=False).register("b2").heartbeat("b2", caught_up=False)
+    answer = kafka.ask(question.heartbeat("b1", want_shut_down=True))
+    assert answer.replies()[-3:] == ["DUPLICATE_BROKER_REGISTRATION", "alive", "alive"]
+    reply = answer.steps[-1].reply
+    assert reply is not None and reply["should_shut_down"] is False, "b2 has not read who leads"
+
+
 def test_a_new_controller_shows_what_the_old_one_showed(kafka: Kafka) -> None:
     question = cluster().do("session_expires", broker="b3").do("session_expires", broker="b2")
     answer = kafka.ask(question.do("failover"))

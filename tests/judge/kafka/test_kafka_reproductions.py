@@ -166,6 +166,7 @@ REFUSALS = (
     ("register", {**B1, "restarted": False, "previous_epoch": None}, DONE),
     ("heartbeat", {**STEPS["heartbeat"], "epoch": EPOCH}, DONE),
     ("register", {**B1, "restarted": True, "previous_epoch": None}, REFUSED),
+    ("register", {**B1, "restarted": False, "previous_epoch": None}, DONE),
     ("failover", {}, DONE),
     ("balance_leaders", {}, DONE),
     ("unregister", B1, DONE),

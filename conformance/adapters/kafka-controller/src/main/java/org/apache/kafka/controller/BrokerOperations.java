@@ -45,11 +45,7 @@ final class BrokerOperations {
         ClusterControlManager cluster = subject.managers().cluster;
         BrokerRegistrationRequestData request = registration(subject, arguments);
         int broker = arguments.broker("broker");
-        if (arguments.flag("restarted")) {
-            subject.read.remove(broker);
-        } else {
-            cluster.registerBrokerRecordOffset(broker).ifPresent(at -> subject.read.putIfAbsent(broker, at - 1));
-        }
+        OptionalLong registered = cluster.registerBrokerRecordOffset(broker);
         long epoch = subject.nextOffset();
         Object features = subject.managers().features.finalizedFeatures(Long.MAX_VALUE);
         ControllerResult<?> result;
@@ -60,6 +56,12 @@ final class BrokerOperations {
             result = (ControllerResult<?>) Reflect.call(cluster, "registerBroker", request, epoch, features, version);
         }
         subject.commit(result.records());
+        // A process that was refused is none: what the other one has read stays.
+        if (arguments.flag("restarted")) {
+            subject.read.remove(broker);
+        } else {
+            registered.ifPresent(at -> subject.read.putIfAbsent(broker, at - 1));
+        }
         long allotted = ((BrokerRegistrationReply) result.response()).epoch();
         return "{\"case\":\"registered\",\"epoch\":\"@" + allotted + "\"}";
     }
