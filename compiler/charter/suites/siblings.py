@@ -10,10 +10,11 @@ from charter.suites.subject import Overlay
 
 
 def of_entry(overlay: Overlay, entry: n.OverlayEntry) -> str:
-    """A model with one entry of an overlay: its class, its releases, its evidence."""
-    known = f"{entry.verdict}, {_releases(entry)}{_cite(entry.citations)}, because:"
+    """A model with one entry of an overlay: its class, its releases, its citations. Its evidence is
+    in the overlay, and in sections.json."""
+    known = f"{entry.verdict}, {_releases(entry)}{_cite(entry.citations)}."
     where = f"the overlay {overlay.name}{_inside(overlay)}"
-    return f"The entry {entry.name} of {where}.\n\n{known} {entry.evidence}"
+    return f"The entry {entry.name} of {where}.\n\n{known}"
 
 
 def of_group(overlay: Overlay, release: str, groups: Mapping[str, Sequence[str]]) -> str:

@@ -182,7 +182,7 @@ def test_an_entry_that_the_other_overlay_does_not_have_is_refused(tmp_path: Path
 def test_models_of_an_overlay_say_what_they_are(tmp_path: Path) -> None:
     made = models(project(tmp_path, OVERLAY))
     assert set(made) == {"stuck", "from_2_0_0", "from_2_2_0"}
-    assert "suspected_defect, releases 2.0 to 2.1 (silent), because: It stays lit." in made["stuck"]
+    assert "\nsuspected_defect, releases 2.0 to 2.1 (silent).\n" in made["stuck"]
     assert "that apply from release 2.0.0 on" in made["from_2_0_0"]
     assert "Applied:\n\n    stuck\n" in made["from_2_0_0"]
     assert "those from 2.0.0 on,\n\nbut no longer\n\n    stuck\n" in made["from_2_2_0"]

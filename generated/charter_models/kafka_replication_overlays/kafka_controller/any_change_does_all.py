@@ -4,9 +4,7 @@
 """The entry any_change_does_all of the overlay kafka_controller.
 
 suspected_defect, all releases (DOC kafka-leader-election: preferred, CODE
-PartitionChangeBuilder), because: <r2, r3>: r2 fails, reassigned to <r2, r1>, r3 fails, an
-unclean election by order. The order to elect the preferred leader r2 answers success, and r1
-leads.
+PartitionChangeBuilder).
 
 What differs from the plain model.
 """

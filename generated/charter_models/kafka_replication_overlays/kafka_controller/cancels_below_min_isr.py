@@ -3,9 +3,7 @@
 # ruff: noqa: C420, PLR0913, PLR0915, PLR0917, RUF100
 """The entry cancels_below_min_isr of the overlay kafka_controller.
 
-by_design, all releases (CODE PartitionReassignmentRevert, PULL 10753, KIP 966), because: The
-comment in the class: only a cancellation that leaves nobody in sync is a special case.
-KIP-966 and MODEL §4.5 ask for min.insync.replicas; no release does.
+by_design, all releases (CODE PartitionReassignmentRevert, PULL 10753, KIP 966).
 
 What differs from the plain model.
 """

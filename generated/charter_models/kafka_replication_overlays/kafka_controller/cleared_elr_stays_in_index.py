@@ -3,10 +3,7 @@
 # ruff: noqa: C420, PLR0913, PLR0915, PLR0917, RUF100
 """The entry cleared_elr_stays_in_index of the overlay kafka_controller.
 
-suspected_defect, releases from 4.0.0 on (DOC Eligible Leader Replicas), because: b2 is
-fenced: ELR {b2}. min.insync.replicas is changed, the topic deleted. Whenever b2 is
-unregistered or starts uncleanly now, the controller throws an exception: the active one
-resigns.
+suspected_defect, releases from 4.0.0 on (DOC Eligible Leader Replicas).
 
 What differs from the plain model.
 """

@@ -4,9 +4,7 @@
 """The entry completes_below_min_isr of the overlay kafka_controller.
 
 by_design, releases from 4.3.0 on (JIRA KAFKA-19975, JIRA KAFKA-15665, PULL 21114, PULL 14604,
-KIP 966), because: KAFKA-19975: a replica of the target that is neither added nor in sync need
-not be waited for, as the ISR does not become smaller. KIP-966 asks for min.insync.replicas;
-the patch that did, PR 14604, was closed.
+KIP 966).
 
 What differs from the plain model.
 """

@@ -3,10 +3,7 @@
 # ruff: noqa: C420, PLR0913, PLR0915, PLR0917, RUF100
 """The entry completes_in_old_epoch of the overlay kafka_controller.
 
-by_design, all releases (CODE PartitionChangeBuilder, JIRA KAFKA-15324), because: The comment
-in the class: a leader epoch starts if the new replicas do not contain all old ones.
-KAFKA-15324 proposed to start none even then. MODEL §4.2 alone asks for one with each
-completion.
+by_design, all releases (CODE PartitionChangeBuilder, JIRA KAFKA-15324).
 
 What differs from the plain model.
 """

@@ -3,9 +3,7 @@
 # ruff: noqa: C420, PLR0913, PLR0915, PLR0917, RUF100
 """The entry completes_with_whole_target of the overlay kafka_controller.
 
-by_design, releases 3.8.0 to 4.2.2 (KIP 455, JIRA KAFKA-15665, KIP 966, PULL 14604), because:
-KIP-455: a reassignment is done when all target replicas are in sync. KIP-966 asks for
-min.insync.replicas; the patch that did, PR 14604, was closed.
+by_design, releases 3.8.0 to 4.2.2 (KIP 455, JIRA KAFKA-15665, KIP 966, PULL 14604).
 
 What differs from the plain model.
 """

@@ -3,9 +3,7 @@
 # ruff: noqa: C420, PLR0913, PLR0915, PLR0917, RUF100
 """The entry deleted_topic_has_elr_cleared of the overlay kafka_controller.
 
-known_defect, releases 4.0.1 to 4.1.2 (JIRA KAFKA-19497), because: A topic is created and
-deleted, and min.insync.replicas set, before brokers are told of any: their image of the
-metadata fails. In 4.0.0 that record does not reach new topics at all; 4.2 is mended.
+known_defect, releases 4.0.1 to 4.1.2 (JIRA KAFKA-19497).
 
 What differs from the plain model.
 """

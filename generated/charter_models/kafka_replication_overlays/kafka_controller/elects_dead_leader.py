@@ -3,9 +3,7 @@
 # ruff: noqa: C420, PLR0913, PLR0915, PLR0917, RUF100
 """The entry elects_dead_leader of the overlay kafka_controller.
 
-known_defect, releases 4.0.0 to 4.0.2 (JIRA KAFKA-19522, DOC Eligible Leader Replicas),
-because: Kafka's documentation: the last known leader is selected if it is unfenced. ISR and
-ELR empty, last leader b2 fenced: the unfencing of b1 makes b2 leader.
+known_defect, releases 4.0.0 to 4.0.2 (JIRA KAFKA-19522, DOC Eligible Leader Replicas).
 
 What differs from the plain model.
 """

@@ -3,10 +3,7 @@
 # ruff: noqa: C420, PLR0913, PLR0915, PLR0917, RUF100
 """The entry elr_cleared_by_last_image of the overlay kafka_controller.
 
-known_defect, releases 4.0.0 to 4.0.0 (JIRA KAFKA-19383, PULL 19916), because: A topic is
-deleted, and min.insync.replicas set, before brokers are told of any: they have the topic
-again. If it is a new topic instead that loses its ELR, they see it there, and a partition
-epoch one too low.
+known_defect, releases 4.0.0 to 4.0.0 (JIRA KAFKA-19383, PULL 19916).
 
 What differs from the plain model.
 """

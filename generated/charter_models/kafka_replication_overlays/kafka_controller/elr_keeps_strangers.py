@@ -4,8 +4,7 @@
 """The entry elr_keeps_strangers of the overlay kafka_controller.
 
 suspected_defect, releases from 4.0.0 on (KIP 966, S1 Eligible Leader Replicas (ELR), CODE
-PartitionChangeBuilder), because: A broker that holds no replica is listed as eligible leader:
-a reassignment from {b1, b2} to {b1} leaves ELR {b2}.
+PartitionChangeBuilder).
 
 What differs from the plain model.
 """

@@ -4,8 +4,7 @@
 """The entry elr_survives_while_off of the overlay kafka_controller.
 
 suspected_defect, releases from 4.0.0 on (KIP 966, DOC Eligible Leader Replicas, CODE
-PartitionRegistration, PULL 18680), because: ISR {b1}, ELR {b2}; ELR off; min.insync.replicas
-2 to 1, so that b1 commits alone; b1 fails: b2 is still listed, and elected, ELR on or off.
+PartitionRegistration, PULL 18680).
 
 What differs from the plain model.
 """

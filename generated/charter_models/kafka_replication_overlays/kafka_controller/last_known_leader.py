@@ -3,9 +3,7 @@
 # ruff: noqa: C420, PLR0913, PLR0915, PLR0917, RUF100
 """The entry last_known_leader of the overlay kafka_controller.
 
-by_design, releases from 4.1.1 on (DOC Eligible Leader Replicas), because: Kafka's
-documentation gives an order: a member of the ISR unless it is empty, then of the ELR, then
-the last known leader.
+by_design, releases from 4.1.1 on (DOC Eligible Leader Replicas).
 
 What differs from the plain model.
 """

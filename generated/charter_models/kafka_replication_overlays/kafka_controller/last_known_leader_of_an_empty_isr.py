@@ -3,9 +3,7 @@
 # ruff: noqa: C420, PLR0913, PLR0915, PLR0917, RUF100
 """The entry last_known_leader_of_an_empty_isr of the overlay kafka_controller.
 
-by_design, releases 4.1.0 to 4.1.0 (DOC Eligible Leader Replicas, PULL 20629), because:
-Kafka's documentation gives the same order. When the last known leader is noted, 4.1.1 changed
-in a minor pull request, to make it simpler.
+by_design, releases 4.1.0 to 4.1.0 (DOC Eligible Leader Replicas, PULL 20629).
 
 What differs from the plain model.
 """

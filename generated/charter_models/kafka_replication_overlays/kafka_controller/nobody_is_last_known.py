@@ -3,10 +3,7 @@
 # ruff: noqa: C420, PLR0913, PLR0915, PLR0917, RUF100
 """The entry nobody_is_last_known of the overlay kafka_controller.
 
-harmless, releases 4.0.0 to 4.1.0 (PULL 20629, CODE PartitionChangeBuilder), because: ELR off,
-ISR {b1}: b1 fails, and stays in the ISR. ELR on: b1 starts again, and leaves it.
-min.insync.replicas is set: the partition epoch rises. Broker -1 is never active, so nobody is
-elected for it, and the next leader clears it.
+harmless, releases 4.0.0 to 4.1.0 (PULL 20629, CODE PartitionChangeBuilder).
 
 What differs from the plain model.
 """

@@ -3,9 +3,7 @@
 # ruff: noqa: C420, PLR0913, PLR0915, PLR0917, RUF100
 """The entry overridden_reassignment_lingers of the overlay kafka_controller.
 
-suspected_defect, all releases (KIP 455), because: Reassigned from <b1, b2> to <b3> and then
-to <b1, b2, b3>, a partition ends with the only replica b3: the first order's removals were
-never withdrawn.
+suspected_defect, all releases (KIP 455).
 
 What differs from the plain model.
 """

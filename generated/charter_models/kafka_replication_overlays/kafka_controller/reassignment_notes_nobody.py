@@ -3,10 +3,7 @@
 # ruff: noqa: C420, PLR0913, PLR0915, PLR0917, RUF100
 """The entry reassignment_notes_nobody of the overlay kafka_controller.
 
-harmless, releases from 4.1.1 on (PULL 20629, CODE PartitionChangeBuilder), because: ELR off,
-<b1, b2>: b2 fails, then b1, and stays in the ISR. ELR on: reassigned to <b1>.
-min.insync.replicas is set: the partition epoch rises. Broker -1 is never active, so nobody is
-elected for it, and the next leader clears it.
+harmless, releases from 4.1.1 on (PULL 20629, CODE PartitionChangeBuilder).
 
 What differs from the plain model.
 """

@@ -3,9 +3,7 @@
 # ruff: noqa: C420, PLR0913, PLR0915, PLR0917, RUF100
 """The entry stranger_has_no_directory of the overlay kafka_controller.
 
-suspected_defect, releases from 4.0.0 on (S1 Eligible Leader Replicas (ELR)), because: <b1,
-b2>, minimum 2: b2 fails, reassigned to <b1>: ELR {b2}. b2 runs again, b1 fails. The order to
-reassign to <b2, b1> is answered UNKNOWN_SERVER_ERROR.
+suspected_defect, releases from 4.0.0 on (S1 Eligible Leader Replicas (ELR)).
 
 What differs from the plain model.
 """

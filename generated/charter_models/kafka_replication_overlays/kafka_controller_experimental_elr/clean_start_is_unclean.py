@@ -3,9 +3,7 @@
 # ruff: noqa: C420, PLR0913, PLR0915, PLR0917, RUF100
 """The entry clean_start_is_unclean of the overlay kafka_controller_experimental_elr.
 
-known_defect, releases 3.9.0 to 3.9.2 (JIRA KAFKA-18635, PULL 16333, PULL 18277), because: ISR
-{b1}, ELR {b2}: b2 is shut down cleanly and starts again, and is eligible no more. PULL 16333
-removed the check, and PULL 18277 brought it back in 4.0.
+known_defect, releases 3.9.0 to 3.9.2 (JIRA KAFKA-18635, PULL 16333, PULL 18277).
 
 What differs from the plain model.
 """

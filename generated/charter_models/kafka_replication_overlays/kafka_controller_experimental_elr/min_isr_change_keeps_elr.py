@@ -3,9 +3,7 @@
 # ruff: noqa: C420, PLR0913, PLR0915, PLR0917, RUF100
 """The entry min_isr_change_keeps_elr of the overlay kafka_controller_experimental_elr.
 
-known_defect, releases 3.7.0 to 3.9.2 (JIRA KAFKA-16540, PULL 14312, PULL 15702), because: ISR
-{b1}, ELR {b2}, minimum 2: it is set to 1, so that b1 commits alone, and b2 stays eligible.
-PULL 14312 left it to a later change, which came with 4.0.
+known_defect, releases 3.7.0 to 3.9.2 (JIRA KAFKA-16540, PULL 14312, PULL 15702).
 
 What differs from the plain model.
 """

@@ -3,9 +3,7 @@
 # ruff: noqa: C420, PLR0913, PLR0915, PLR0917, RUF100
 """The entry again_gets_another_epoch of the overlay kafka_controller in the variant pre_kip_966.
 
-known_defect, releases 3.7.1 to 3.8.1 (JIRA KAFKA-16952, S2 §6.5.1), because: A process that
-runs registers again, as each does when metadata.version is raised to 3.7-IV2, and gets
-another epoch: what it asked with the first one is refused as stale.
+known_defect, releases 3.7.1 to 3.8.1 (JIRA KAFKA-16952, S2 §6.5.1).
 
 What differs from the variant pre_kip_966.
 """

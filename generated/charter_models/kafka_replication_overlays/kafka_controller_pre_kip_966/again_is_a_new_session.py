@@ -3,9 +3,7 @@
 # ruff: noqa: C420, PLR0913, PLR0915, PLR0917, RUF100
 """The entry again_is_a_new_session of the overlay kafka_controller in the variant pre_kip_966.
 
-known_defect, releases up to 3.7.0 (JIRA KAFKA-16757, JIRA KAFKA-16952, S2 §6.5.1), because:
-The process that leads registers again, as each does when metadata.version is raised to
-3.7-IV2: it is fenced, its epoch is stale, and it still leads.
+known_defect, releases up to 3.7.0 (JIRA KAFKA-16757, JIRA KAFKA-16952, S2 §6.5.1).
 
 What differs from the variant pre_kip_966.
 """

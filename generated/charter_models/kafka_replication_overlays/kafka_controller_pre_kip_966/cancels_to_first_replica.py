@@ -4,9 +4,7 @@
 """The entry cancels_to_first_replica of the overlay kafka_controller in the variant pre_kip_966.
 
 suspected_defect, releases from 3.9.0 on (MODEL §4.5, KIP 704, CODE
-PartitionReassignmentRevert), because: <r1> to <r2, r3>: r2 joins, r1 fails and returns
-empty-handed, unclean elections on. The order is cancelled: r1 leads and is not RECOVERING, as
-after a clean election.
+PartitionReassignmentRevert).
 
 What differs from the variant pre_kip_966.
 """

@@ -4,9 +4,7 @@
 """The entry completes_with_one_of_target of the overlay kafka_controller in the variant
 pre_kip_966.
 
-known_defect, releases up to 3.7.2 (JIRA KAFKA-15665, S2 §6.7, KIP 966), because: Five
-replicas, ISR {r4, r5}, reassigned to {r1, r2, r3}: as soon as r1 is in the ISR it is alone
-there, and writes with acks=all stop.
+known_defect, releases up to 3.7.2 (JIRA KAFKA-15665, S2 §6.7, KIP 966).
 
 What differs from the variant pre_kip_966.
 """

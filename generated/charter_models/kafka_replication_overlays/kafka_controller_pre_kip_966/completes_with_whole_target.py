@@ -4,9 +4,7 @@
 """The entry completes_with_whole_target of the overlay kafka_controller in the variant
 pre_kip_966.
 
-by_design, releases 3.8.0 to 4.2.2 (KIP 455, JIRA KAFKA-15665, KIP 966, PULL 14604), because:
-KIP-455: a reassignment is done when all target replicas are in sync. KIP-966 asks for
-min.insync.replicas; the patch that did, PR 14604, was closed.
+by_design, releases 3.8.0 to 4.2.2 (KIP 455, JIRA KAFKA-15665, KIP 966, PULL 14604).
 
 What differs from the variant pre_kip_966.
 """

@@ -3,9 +3,7 @@
 # ruff: noqa: C420, PLR0913, PLR0915, PLR0917, RUF100
 """The entry expired_goes_on_stopping of the overlay kafka_controller in the variant pre_kip_966.
 
-suspected_defect, releases up to 3.6.2 (MODEL §8.1, CODE BrokerHeartbeatManager), because: A
-broker in controlled shutdown whose session expires is told that it is not fenced, and to wait
-for the others.
+suspected_defect, releases up to 3.6.2 (MODEL §8.1, CODE BrokerHeartbeatManager).
 
 What differs from the variant pre_kip_966.
 """

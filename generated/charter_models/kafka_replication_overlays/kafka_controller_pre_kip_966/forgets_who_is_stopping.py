@@ -3,9 +3,7 @@
 # ruff: noqa: C420, PLR0913, PLR0915, PLR0917, RUF100
 """The entry forgets_who_is_stopping of the overlay kafka_controller in the variant pre_kip_966.
 
-harmless, all releases (MODEL §8.3, CODE BrokerHeartbeatManager), because: After a failover a
-broker in controlled shutdown waits for another one that was stopping before: until that one
-asks again, which it does every two seconds, or until its session times out.
+harmless, all releases (MODEL §8.3, CODE BrokerHeartbeatManager).
 
 What differs from the variant pre_kip_966.
 """

@@ -3,9 +3,7 @@
 # ruff: noqa: C420, PLR0913, PLR0915, PLR0917, RUF100
 """The entry isr_shrink_starts_epoch of the overlay kafka_controller in the variant pre_kip_966.
 
-known_defect, releases up to 3.5.2 (JIRA KAFKA-15021), because: A follower leaves the ISR: the
-leader stays, and is told of a new leader epoch; its followers and consumers have to begin
-anew.
+known_defect, releases up to 3.5.2 (JIRA KAFKA-15021).
 
 What differs from the variant pre_kip_966.
 """

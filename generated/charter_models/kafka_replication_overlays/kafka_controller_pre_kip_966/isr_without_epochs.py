@@ -3,9 +3,7 @@
 # ruff: noqa: C420, PLR0913, PLR0915, PLR0917, RUF100
 """The entry isr_without_epochs of the overlay kafka_controller in the variant pre_kip_966.
 
-by_design, releases up to 3.4.1 (KIP 903), because: KIP-903 added broker epochs to
-AlterPartition, in 3.5: before, a member that has restarted since the leader saw it is
-accepted.
+by_design, releases up to 3.4.1 (KIP 903).
 
 What differs from the variant pre_kip_966.
 """

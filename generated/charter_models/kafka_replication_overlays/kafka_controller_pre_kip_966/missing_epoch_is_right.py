@@ -3,9 +3,7 @@
 # ruff: noqa: C420, PLR0913, PLR0915, PLR0917, RUF100
 """The entry missing_epoch_is_right of the overlay kafka_controller in the variant pre_kip_966.
 
-by_design, releases from 3.5.0 on (KIP 903), because: KIP-903: the epoch of a member is -1 if
-the sender does not support the check, as during an upgrade. Then a replica that has restarted
-uncleanly is added unseen.
+by_design, releases from 3.5.0 on (KIP 903).
 
 What differs from the variant pre_kip_966.
 """

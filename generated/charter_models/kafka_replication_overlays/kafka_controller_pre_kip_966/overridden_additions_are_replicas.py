@@ -4,9 +4,7 @@
 """The entry overridden_additions_are_replicas of the overlay kafka_controller in the variant
 pre_kip_966.
 
-by_design, all releases (CODE PartitionReassignmentReplicas, PULL 13521), because: Reassigned
-from {b1, b2} to {b1, b3} and then to {b1, b4}, b3 is to be removed, and stays until b4 is in
-sync: the class computes both sets from the present replicas, and its unit test asserts it.
+by_design, all releases (CODE PartitionReassignmentReplicas, PULL 13521).
 
 What differs from the variant pre_kip_966.
 """

@@ -4,9 +4,7 @@
 """The entry overridden_reassignment_lingers of the overlay kafka_controller in the variant
 pre_kip_966.
 
-suspected_defect, all releases (KIP 455), because: Reassigned from <b1, b2> to <b3> and then
-to <b1, b2, b3>, a partition ends with the only replica b3: the first order's removals were
-never withdrawn.
+suspected_defect, all releases (KIP 455).
 
 What differs from the variant pre_kip_966.
 """

@@ -3,9 +3,7 @@
 # ruff: noqa: C420, PLR0913, PLR0915, PLR0917, RUF100
 """The entry shutdown_offset_moves_on of the overlay kafka_controller in the variant pre_kip_966.
 
-known_defect, releases up to 3.3.1 (JIRA KAFKA-14292, PULL 12736), because: r1 leads and asks
-to stop, r2 reports, min.insync.replicas is set, r1 asks again, r3 reports: r1 waits for r2,
-which has read who leads instead long ago.
+known_defect, releases up to 3.3.1 (JIRA KAFKA-14292, PULL 12736).
 
 What differs from the variant pre_kip_966.
 """

@@ -4,8 +4,7 @@
 """The entry unclean_election_is_ignored of the overlay kafka_controller in the variant
 pre_kip_966.
 
-known_defect, releases up to 3.8.1 (JIRA KAFKA-12670, JIRA KAFKA-14424), because: It has no
-effect: ISR {b1}, b1 fails, b2 is alive, and nobody is elected.
+known_defect, releases up to 3.8.1 (JIRA KAFKA-12670, JIRA KAFKA-14424).
 
 What differs from the variant pre_kip_966.
 """

@@ -4,9 +4,7 @@
 """The entry unclean_start_elects_nobody of the overlay kafka_controller in the variant
 pre_kip_966.
 
-charter_gap, releases up to 3.9.2 (S1 How it works, CODE ClusterControlManager), because: ISR
-{b2} has no leader, b1 is active and unclean elections were turned on: b2 registers, and b1 is
-not elected. No text says what a start changes without ELR.
+charter_gap, releases up to 3.9.2 (S1 How it works, CODE ClusterControlManager).
 
 What differs from the variant pre_kip_966.
 """

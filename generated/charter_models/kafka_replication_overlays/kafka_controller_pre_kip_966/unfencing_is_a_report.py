@@ -3,9 +3,7 @@
 # ruff: noqa: C420, PLR0913, PLR0915, PLR0917, RUF100
 """The entry unfencing_is_a_report of the overlay kafka_controller in the variant pre_kip_966.
 
-charter_gap, releases up to 3.6.2 (MODEL §8.3, CODE BrokerHeartbeatManager, PULL 14934),
-because: A broker that stops need not wait for the next heartbeat of one that was unfenced: no
-text says that it has to.
+charter_gap, releases up to 3.6.2 (MODEL §8.3, CODE BrokerHeartbeatManager, PULL 14934).
 
 What differs from the variant pre_kip_966.
 """
