@@ -20,8 +20,8 @@ _MEMORY = 2_000
 SEVERAL_ENTRIES = "several_entries"
 """The name of all entries together, where nobody has looked which of them are needed."""
 
-SET_ENTRIES_MAX = 3
-"""The most entries of a set that is searched for."""
+SET_ENTRIES_MAX = 4
+"""The most entries of a set that is named as a cause."""
 
 _SEPARATOR = "+"
 

@@ -1,5 +1,5 @@
 """A step that no entry of an overlay explains alone has as its cause the smallest set of entries
-that explains it; a step that no three explain is not fine."""
+that explains it; a step that no four explain is not fine."""
 
 import json
 from pathlib import Path
@@ -134,10 +134,15 @@ def test_what_three_entries_explain_has_these_as_its_cause(broken):
     assert code == 0 and by_entry == {"a_stays+c_stays+d_stays": 1}
 
 
-def test_what_no_three_entries_explain_is_not_fine(broken):
-    code, out, by_entry = broken("abcd")
+def test_what_four_entries_explain_has_these_as_its_cause_and_no_other(broken):
+    code, _, by_entry = broken("abcde")
+    assert code == 0 and by_entry == {"a_stays+b_stays+c_stays+d_stays": 1, "e_stays": 1}
+
+
+def test_what_no_four_entries_explain_is_not_fine(broken):
+    code, out, by_entry = broken("abcdf")
     assert code == 1 and by_entry == {"several_entries": 1}
-    assert "exit 1: 1 deviation is explained by the overlay as a whole, and by no 3" in out
+    assert "exit 1: 1 deviation is explained by the overlay as a whole, and by no 4" in out
 
 
 def test_an_entry_that_changed_hidden_state_before_is_the_cause_of_a_later_step(broken):

@@ -39,6 +39,9 @@ from conform.runs.findings.active_entries import find_first_active, list_active
 from conform.storage.bucket_store import RunFolder
 from conform.storage.observations import observations, types_of
 
+TRIED_ENTRIES_MAX = 3
+"""The most entries of sets that are tried one after another. There are too many of four."""
+
 
 class SetModels(Protocol):
     """Makes models of sets of entries."""
@@ -105,7 +108,23 @@ class SetNamer:
                     found[at] = join_entries(entries)
                     self.before[step.cause, step.operation] = entries
                     break
+        for at in {(step.step, step.severity) for step in steps} - found.keys():
+            entries = self._leave_out(at, seen, result, batch)
+            if len(entries) <= SET_ENTRIES_MAX:
+                found[at] = join_entries(entries)
         return found
+
+    def _leave_out(
+        self, at: tuple[int, str], item: VectorItem, result: Result, batch: BatchTexts
+    ) -> tuple[str, ...]:
+        """The entries that are left of all when each is left out without which a step is still
+        explained."""
+        kept = tuple(self.order)
+        for name in self.order:
+            fewer = tuple(one for one in kept if one != name)
+            if len(fewer) > 1 and at in self._explains(fewer, item, result, batch):
+                kept = fewer
+        return kept
 
     def _find_first_active(
         self, item: VectorItem, result: Result, batch: BatchTexts
@@ -133,7 +152,7 @@ class SetNamer:
             question = orjson.loads(item.question)
             active = [*list_active(self.siblings, question, self.judge.observes, raw)]
         known = self.before.get((step.cause, step.operation), ())
-        for size in range(2, SET_ENTRIES_MAX + 1):
+        for size in range(2, TRIED_ENTRIES_MAX + 1):
             first = [known] if len(known) == size else []
             least = min(size - 1, len(active))
             far = [
