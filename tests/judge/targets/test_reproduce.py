@@ -24,6 +24,7 @@ says = "{SAYS}"
 path = "stays"
 fix = "let it go"
 causes = [2]
+cluster = "three nodes do"
 searched = {{ words = "leader stays", date = "2026-11-29" }}
 [[where]]
 class = "Keeper"
@@ -266,6 +267,7 @@ def test_page_of_a_finding_says_what_differs_after_the_last_step(conform, leavin
     (page,) = (tmp_path / "site").glob("runs/*/findings/leader_stays.html")
     text = " ".join(re.sub("<[^>]*>", " ", page.read_text()).split())
     assert "Without step 2 it does not happen" in text
+    assert "Does a whole cluster get there? three nodes do." in text
     assert LAST in text and "leader should be" not in text
     first = text[: text.index("How to get there")]
     assert "Fake" in first and "fake-keeps_leader" not in first and "charter" not in first.lower()

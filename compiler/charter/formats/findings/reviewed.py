@@ -25,7 +25,7 @@ COSTS: Mapping[str, str] = {
 _NO_RANGE = '\'releases\' is no pair of a first and a last release, as in ["4.3.0", ""]'
 _DATE = re.compile(r"\d{4}-\d{2}-\d{2}")
 _REQUIRED_KEYS = ("target", "title", "cost", "often", "says", "path", "fix")
-_OPTIONAL_KEYS = ("log", "on_purpose", "hides", "unseen")
+_OPTIONAL_KEYS = ("log", "cluster", "on_purpose", "hides", "unseen")
 _TABLES: Mapping[str, tuple[str, ...]] = {
     "where": ("class", "method", "note"),
     "texts": ("source", "section", "quote"),
@@ -72,6 +72,7 @@ class ReviewedFinding:
     without which it does not happen. `says` is the sentence with which its test fails.
     `differs` are the places that count after the last operation, if others differ on purpose.
     `releases` are the first and the last on which an operator meets it, if the entry has others.
+    `cluster` says whether a whole cluster gets there, and how that was seen.
     `searched` are the words and the date of the search for threads.
     """
 
@@ -89,6 +90,7 @@ class ReviewedFinding:
     causes: tuple[int, ...]
     searched: tuple[str, str]
     log: str = ""
+    cluster: str = ""
     on_purpose: str = ""
     hides: str = ""
     unseen: str = ""
