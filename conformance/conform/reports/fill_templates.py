@@ -56,7 +56,7 @@ def environment() -> jinja2.Environment:
     made.globals.update(
         by_source=by_source,
         plural=plural, percent=wording.percent, in_system=wording.in_system,
-        of_releases=wording.releases, SIGNS=SIGNS, MEANINGS=MEANINGS,
+        of_releases=wording.releases, say_met=wording.say_met, SIGNS=SIGNS, MEANINGS=MEANINGS,
         statement=wording.statement, scope=wording.scope,
         extent=wording.extent, stale=wording.stale, unmet=wording.list_unmet,
         limits_of=wording.limits_of, excess=wording.excess, both_told=wording.both,

@@ -11,6 +11,7 @@ from conform.console.terminal import plural
 from conform.reports.exports import escape, write_table
 from conform.reports.release_matrix import LOST_SIGN, MEANINGS, SIGNS, ReleaseMatrix
 from conform.reports.release_steps import ReleaseStep
+from conform.reports.wording import say_met
 
 _COLUMNS = 118
 
@@ -84,7 +85,8 @@ def _words(matrix: ReleaseMatrix) -> Iterator[str]:
         found, cell = row.finding, row.cells[row.first]
         run = next(one for one in matrix.columns if one.at == row.first)
         if found.reviewed:
-            says = f"{found.reviewed.title}. It {found.reviewed.costs}"
+            met = say_met(found.reviewed)
+            says = f"{found.reviewed.title}. It {found.reviewed.costs}{met and '. '}{met}"
         else:
             says = found.sentence
         kind = found.kind.replace("_", " ")

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from charter.formats.canonical import Json
+from charter.formats.findings.reviewed import ReviewedFinding
 from charter.formats.reading import mapping, texts
 from charter.formats.run import SystemAnswer
 from conform.console.terminal import plural
@@ -219,6 +220,15 @@ def releases(first: str, last: str) -> str:
             return f"up to {last}"
         case _:
             return "all releases"
+
+
+def say_met(reviewed: ReviewedFinding) -> str:
+    """On which releases an operator meets a finding, where its entry has others, too; else ""."""
+    if reviewed.releases is None:
+        return ""
+    first, last = reviewed.releases
+    names = first if first == last else releases(first, last)
+    return f"By its path an operator meets it on releases {names}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -159,6 +159,42 @@ def test_the_heat_map_is_a_table_with_words_in_each_cell_and_links_that_lead_som
     assert "| finding | 1.0 | 1.1 | 2.0 | 2.1 |" in text
 
 
+REVIEWED = """
+target = "shop"
+title = "A leader stays"
+cost = "no_leader"
+often = "often"
+says = "It stays."
+path = "stays"
+fix = "let it go"
+causes = [2]
+releases = ["1.1", "1.1"]
+searched = { words = "leader", date = "2026-11-29" }
+[[where]]
+class = "Keeper"
+method = "expire"
+note = "it forgets"
+[[texts]]
+source = "the text"
+section = "1"
+quote = "nobody leads"
+"""
+
+
+def test_the_matrix_says_on_which_releases_an_operator_meets_a_finding(
+    found, judged, conform, tmp_path
+):
+    (tmp_path / "charter.toml").write_text('findings = "findings"\n', encoding="utf-8")
+    (tmp_path / "findings").mkdir()
+    name = found["findings"][0]["id"]
+    (tmp_path / "findings" / f"{name}.toml").write_text(REVIEWED, encoding="utf-8")
+    assert conform("report", judged, "--out", "report")[0] == 0
+    for page in ("index.html", "releases.md"):
+        text = (tmp_path / "report" / page).read_text(encoding="utf-8")
+        words = " ".join(text.split())
+        assert "By its path an operator meets it on releases 1.1." in words, page
+
+
 def test_a_run_that_did_not_end_costs_its_own_column_when_releases_are_compared(judged, conform):
     Path(judged, "2.0", "summary.json").unlink()
     code, out, _ = conform("compare", judged)
