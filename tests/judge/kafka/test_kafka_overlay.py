@@ -75,6 +75,27 @@ def test_every_deviation_of_experimental_elr_is_known_and_it_is_called_so(
     assert f"with experimental ELR {release} against" in capsys.readouterr().out
 
 
+@pytest.mark.slow
+@pytest.mark.network
+def test_an_earlier_metadata_version_shows_as_an_epoch_with_each_shrunk_isr(tmp_path: Path) -> None:
+    """KAFKA-15021, below 3.6-IV0. The overlay has it for 3.3 to 3.5 alone."""
+    suite, out = SUITES / "controller_pre_kip_966", tmp_path / "run"
+    more = ("--no-shrink", "--set", "metadata_version=3.3-IV3")
+    assert judge("3.9.2", out, *more, suite=suite) == 1
+    rows = ds.dataset(out / "deviations", partitioning="hive").to_table().to_pylist()
+    new = [row for row in rows if not row["entry"]]
+    assert new
+    assert {path.rpartition(".")[2] for row in new for path in row["paths"]} == {"leader_epoch"}
+
+
+@pytest.mark.network
+def test_an_earlier_metadata_version_is_refused_where_elr_is_a_feature(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    assert judge("4.3.1", tmp_path / "run", "--set", "metadata_version=3.3-IV3") == 2
+    assert "a metadata version is for releases before 4.0" in capfd.readouterr().err
+
+
 def test_what_is_experimental_says_so_in_its_title_and_its_limits() -> None:
     chosen = target(EXPERIMENTAL)
     assert "experimental" in chosen.title

@@ -15,7 +15,8 @@ import java.util.Map;
  * Adapter protocol v1 over stdin and stdout for the controller of the Kafka release on the class path.
  *
  * <p>With --one it reads one question and tells people what happened; with --check it only builds a controller
- * and says its release. --experimental-elr switches ELR on in 3.7 to 3.9.
+ * and says its release. --experimental-elr switches ELR on in 3.7 to 3.9, and --metadata-version is that of
+ * a cluster that began with an earlier release.
  */
 public final class Adapter {
     private static final int BUFFER = 1 << 16;
@@ -28,7 +29,7 @@ public final class Adapter {
         System.setOut(System.err);
         List<String> asked = List.of(options);
         try {
-            Release release = Release.find(asked.contains("--experimental-elr"));
+            Release release = Release.find(asked.contains("--experimental-elr"), valueOf("--metadata-version", asked));
             BufferedReader in = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8), BUFFER);
             if (asked.contains("--check")) {
                 new Managers(release).activate();
@@ -42,6 +43,11 @@ public final class Adapter {
             System.err.println(refusal.getMessage());
             System.exit(2);
         }
+    }
+
+    private static String valueOf(String option, List<String> asked) {
+        int at = asked.indexOf(option);
+        return at < 0 ? "" : asked.get(at + 1);
     }
 
     private static void converse(Release release, BufferedReader in, OutputStream out) throws IOException {

@@ -32,11 +32,18 @@ record Release(String version, MetadataVersion metadataVersion, boolean experime
     private static final Map<String, String> EXPERIMENTAL =
         Map.of("3.7", "3.8-IV0", "3.8", "3.9-IV0", "3.9", "4.0-IV1");
 
-    static Release find(boolean experimentalElr) {
+    /** `wanted` is the metadata version, "" for the newest that is stable. */
+    static Release find(boolean experimentalElr, String wanted) {
         String version = versionOfJars();
         String line = version.substring(0, version.indexOf('.', version.indexOf('.') + 1));
         if (experimentalElr && !EXPERIMENTAL.containsKey(line)) {
             throw Refusal.error("--experimental-elr is for 3.7 to 3.9, not for " + version);
+        }
+        if (!wanted.isEmpty()) {
+            if (experimentalElr || HAS_ELR_FEATURE) {
+                throw Refusal.error("a metadata version is for releases before 4.0 with ELR off, not for " + version);
+            }
+            return new Release(version, metadataVersion(wanted), false, newSchema());
         }
         MetadataVersion metadata = experimentalElr ? metadataVersion(EXPERIMENTAL.get(line)) : newestStable();
         return new Release(version, metadata, experimentalElr, newSchema());
