@@ -43,6 +43,8 @@ PASSES_ON = {
 """The first release that mended a finding, or the last one before it appeared."""
 CANNOT_HAPPEN_ON = {"elr_survives_while_off": "3.9.2"}
 """The last release before a finding appeared, where that lacks what an operation needs."""
+SHOWN_BY_AN_IMAGE = ["deleted_topic_has_elr_cleared", "elr_cleared_by_last_image"]
+"""What differs is the image of a broker, which the test on a quorum does not compare."""
 ON_EACH_RELEASE = ["overridden_reassignment_lingers"]
 
 
@@ -85,13 +87,15 @@ def test_written_findings_have_an_entry_and_a_path(conform, monkeypatch):
 def test_file_says_whether_a_quorum_gets_there(name):
     said = read_reviewed(FILES / f"{name}.toml").cluster
     shows = name in list_shown_by(WITH_TEST_JARS)
-    assert said.startswith("yes: three controllers" if shows else "not run where it shows")
+    of_image = name in SHOWN_BY_AN_IMAGE
+    begin = "yes: three controllers" if shows else "not run: what differs is the image of a broker"
+    assert said.startswith(begin if shows or of_image else "not run where it shows")
     assert WITH_TEST_JARS in said
 
 
 @pytest.mark.slow
 @pytest.mark.xdist_group("real Kafka")
-@pytest.mark.parametrize("name", WRITTEN)
+@pytest.mark.parametrize("name", [one for one in WRITTEN if one not in SHOWN_BY_AN_IMAGE])
 def test_test_of_a_finding_runs_on_a_quorum_and_passes_without_its_cause(
     conform, monkeypatch, tmp_path, name
 ):
