@@ -85,7 +85,7 @@ if TYPE_CHECKING:
 
 begin(__name__, "charter_models.kafka_replication.controller", "03b230592a22d2a7b6df")
 
-SPEC_DIGEST = "0af85633929bd4771740"
+SPEC_DIGEST = "da6dc728a17f48d042a2"
 OPERATIONS: tuple[str, ...] = (
     "register",
     "heartbeat",
@@ -105,6 +105,7 @@ OPERATIONS: tuple[str, ...] = (
     "set_unclean_election",
     "set_elr",
     "set_min_isr_image_of_partition",
+    "unregister_image_of_partition",
 )
 
 
@@ -310,7 +311,7 @@ def without_epoch(
     isr: frozenset[Broker],
     isr_epochs: Map[Broker, BrokerEpoch | None],
 ) -> frozenset[Broker]:
-    """overlay.charter:813  KIP 903"""
+    """overlay.charter:829  KIP 903"""
     return frozenset()
 
 
@@ -665,6 +666,19 @@ def cleared_after(last_: Partition | None, now: Partition | None) -> Partition |
     return with_cleared_elr(now) if now.topic_id == last_.topic_id else now
 
 
+def forgotten_after(before: Partition | None, after_: Partition | None) -> Partition | None:
+    """overlay.charter:655  CODE PartitionChangeBuilder"""
+    if (
+        before is not None
+        and after_ is not None
+        and before.leader is None
+        and len(before.isr) > 0
+        and not after_.isr
+    ):
+        return replace(after_, last_known_elr=frozenset())
+    return after_
+
+
 def images(
     state: Changed, operation: str, args: Mapping[str, Json]
 ) -> list[Outcome[Controller, Json]]:
@@ -675,6 +689,24 @@ def images(
             return in_json(
                 state.set_min_isr_image_of_partition(
                     number(args["minimum"]),
+                    Map({
+                        Topic(key): None if entry is None else _partition_from(entry)
+                        for key, entry in fields_of(args["last_image"]).items()
+                    }),
+                    Map({
+                        Topic(key): None if entry is None else _partition_from(entry)
+                        for key, entry in fields_of(args["next_image"]).items()
+                    }),
+                ),
+                lambda reply: {
+                    key: None if entry is None else _partition_json(entry)
+                    for key, entry in reply.items()
+                },
+            )
+        case "unregister_image_of_partition":
+            return in_json(
+                state.unregister_image_of_partition(
+                    Broker(text_of(args["broker"])),
                     Map({
                         Topic(key): None if entry is None else _partition_from(entry)
                         for key, entry in fields_of(args["last_image"]).items()
@@ -1368,6 +1400,21 @@ class Changed(Controller):
             Map({t: cleared_after(last_image[t], self.partition[t]) for t in self.world.topics})
             if self.config.elr
             else next_image,
+            self,
+        )]
+
+    def unregister_image_of_partition(
+        self,
+        broker: Broker,
+        last_image: Map[Topic, Partition | None],
+        next_image: Map[Topic, Partition | None],
+    ) -> list[Outcome[Controller, Map[Topic, Partition | None]]]:
+        """controller/unregister_image_of_partition"""
+
+        # unregister_image_of_partition/shown  overlay.charter:665
+        return [Outcome(
+            "unregister_image_of_partition/shown",
+            Map({t: forgotten_after(self.partition[t], next_image[t]) for t in self.world.topics}),
             self,
         )]
 

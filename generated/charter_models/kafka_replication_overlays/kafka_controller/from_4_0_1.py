@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 go_on(
     __name__,
     "charter_models.kafka_replication_overlays.kafka_controller.from_4_0_0",
-    "0af85633929bd4771740",
+    "da6dc728a17f48d042a2",
 )
 
 SPEC_DIGEST = "ca422819f6c27c6ea235"

@@ -116,7 +116,7 @@ def electable(
 ) -> frozenset[Broker]:
     """Also called `electAnyLeader`.
 
-    overlay.charter:772  JIRA KAFKA-12670
+    overlay.charter:788  JIRA KAFKA-12670
     """
     return replaced_electable(p, replicas, isr, suspect, able, config) & isr
 
@@ -200,7 +200,7 @@ def without_epoch(
     isr: frozenset[Broker],
     isr_epochs: Map[Broker, BrokerEpoch | None],
 ) -> frozenset[Broker]:
-    """overlay.charter:824  KIP 903"""
+    """overlay.charter:840  KIP 903"""
     return frozenset()
 
 
@@ -222,7 +222,7 @@ def leaders_after(
 ) -> frozenset[Broker]:
     """Once its partition changes for another reason, an active broker leads.
 
-    overlay.charter:680
+    overlay.charter:696
     """
     return replaced_leaders_after(
         replace(p, leader=None) if p.leader is not None and p.leader not in able else p,
@@ -256,7 +256,7 @@ def without_broker(
 ) -> Partition | None:
     """One starts, too, where the last member would have left and stays.
 
-    overlay.charter:796  JIRA KAFKA-15021
+    overlay.charter:812  JIRA KAFKA-15021
     """
     if slot is None:
         return None
@@ -374,7 +374,7 @@ def below_after_unfencing(
     broker: Broker,
     below_shutdown_offset: Map[Broker, frozenset[Broker] | None],
 ) -> Map[Broker, frozenset[Broker] | None]:
-    """overlay.charter:735"""
+    """overlay.charter:751"""
     return Map({
         b: s - {broker} if (s := below_shutdown_offset[b]) is not None else None
         for b in world.brokers
@@ -553,7 +553,7 @@ class Changed2(Changed):
         if allowed:
             return allowed
 
-        # register/again  overlay.charter:671
+        # register/again  overlay.charter:687
         after = replace(
             self,
             below_shutdown_offset=below_after_registering(broker, self.below_shutdown_offset),
@@ -652,7 +652,7 @@ class Changed2(Changed):
 
         others = active(self.world, self.registration) - {broker}
 
-        # heartbeat/shuts_down  overlay.charter:706
+        # heartbeat/shuts_down  overlay.charter:722
         if (
             not leads  # idle
             and (
@@ -672,7 +672,7 @@ class Changed2(Changed):
         ):
             allowed += self._heartbeat_shuts_down(broker, caught_up, below, fenced_now)
 
-        # heartbeat/waits_unsure  overlay.charter:715
+        # heartbeat/waits_unsure  overlay.charter:731
         if (
             now.shutting_down  # stopping
             and (
@@ -699,7 +699,7 @@ class Changed2(Changed):
         if allowed:
             return allowed
 
-        # heartbeat/waits  overlay.charter:721
+        # heartbeat/waits  overlay.charter:737
         after = replace(self, below_shutdown_offset=below, expired=self.expired - {broker})
         return [Outcome(
             "heartbeat/waits",
@@ -714,7 +714,7 @@ class Changed2(Changed):
         below: Map[Broker, frozenset[Broker] | None],
         fenced_now: Map[Broker, Registration | None],
     ) -> list[Outcome[Controller, Reply]]:
-        """heartbeat/shuts_down  overlay.charter:706"""
+        """heartbeat/shuts_down  overlay.charter:722"""
         allowed: list[Outcome[Controller, Reply]] = []
         for leader in each_or_none(new_leaders(
             self.world, broker, frozenset(), self.partition, fenced_now, self.config

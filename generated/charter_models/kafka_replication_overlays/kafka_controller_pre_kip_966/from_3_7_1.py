@@ -147,7 +147,7 @@ class Changed6(Changed5):
         if allowed:
             return allowed
 
-        # register/again  overlay.charter:748
+        # register/again  overlay.charter:764
         after = replace(
             self,
             below_shutdown_offset=below_after_registering(broker, self.below_shutdown_offset),
