@@ -17,6 +17,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import zipfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 
@@ -113,6 +114,12 @@ def _jars(release: str, home: Path, say: Say, *, tests: bool = False) -> Path:
         output = _run(command, _MAVEN_SECONDS, "Maven")
         if not (made / f"kafka-metadata-{part}.jar").is_file():
             raise CannotPrepare(_reason(output, f"{release}{' with tests' if tests else ''}", home))
+        for jar in sorted(made.glob("*.jar")):
+            if not zipfile.is_zipfile(jar):
+                raise CannotPrepare(
+                    f"Maven gave {jar.name}, which is damaged or no jar; remove it from Maven's"
+                    " local repository, and run again."
+                )
     return jars
 
 
@@ -261,10 +268,21 @@ def main(arguments: Sequence[str]) -> int:
         else:
             fields = make(options.release, options.cache, tell)
     except CannotPrepare as error:
-        sys.stdout.write(json.dumps({"error": str(error)}) + "\n")
-        return 2
+        return refuse(str(error))
+    except OSError as error:
+        place = error.filename or options.cache
+        return refuse(
+            f"The cache cannot be used: {place}: {error.strerror or error}; make it writable, or"
+            " set CHARTER_CACHE to another folder."
+        )
     sys.stdout.write(json.dumps(fields) + "\n")
     return 0
+
+
+def refuse(sentence: str) -> int:
+    """Says why nothing was prepared; returns the exit code."""
+    sys.stdout.write(json.dumps({"error": sentence}) + "\n")
+    return 2
 
 
 def tell(line: str) -> None:

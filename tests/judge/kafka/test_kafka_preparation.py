@@ -129,6 +129,27 @@ def test_what_maven_says_is_told(
     assert not (tmp_path / "jars" / RELEASE).exists()
 
 
+def test_jar_that_maven_has_only_in_part_is_told(
+    compiled: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shared = compiled.parents[1] / "jars" / RELEASE / f"kafka-metadata-{RELEASE}.jar"
+    copy = f"""for word; do case $word in -DoutputDirectory=*)
+        /usr/bin/head -c 5000 {shared} > "${{word#*=}}/{shared.name}";; esac; done"""
+    monkeypatch.setenv("PATH", tools(tmp_path / "bin", mvn=copy))
+    assert f"Maven gave {shared.name}, which is damaged or no jar" in why(RELEASE, tmp_path)
+    assert not (tmp_path / "jars" / RELEASE).exists()
+
+
+def test_cache_that_cannot_be_used_is_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "jars").write_text("a file", encoding="utf-8")
+    monkeypatch.setenv("PATH", tools(tmp_path / "bin", mvn="exit 1"))
+    assert PREPARATION.main(["--release", RELEASE, "--cache", str(tmp_path)]) == 2
+    said = json.loads(capsys.readouterr().out)["error"]
+    assert said.startswith(f"The cache cannot be used: {tmp_path / 'jars'}: ")
+
+
 @pytest.fixture
 def fetched(cache: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The folder of jars in a cache of its own, where `mvn` fetches what the shared cache has."""
