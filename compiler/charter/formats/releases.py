@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from charter.formats.spelling import suggest
 
 Release = tuple[int, ...]
+_BOUND = re.compile(r"[0-9]+(\.[0-9]+)*")
 
 
 def numbers(release: str) -> Release:
@@ -26,6 +27,12 @@ def within(release: str, first: str, last: str) -> bool:
     return here >= low and here[: len(high)] <= high
 
 
+def is_bound(text: str, known: Sequence[str] = ()) -> bool:
+    """Whether a text may bound a range: nothing, numbers such as `4.3`, or one of the `known`
+    releases. Another text would be a typing error, and `numbers` reads it as something shorter."""
+    return not text or text in known or bool(_BOUND.fullmatch(text))
+
+
 def select_releases(wanted: str, known: Sequence[str]) -> tuple[str, ...]:
     """Those of the `known` releases that a text names: `3.9.1`, `3.3..`, `3.9..4.1`, or several of
     these with commas. They keep their order. Raises `ValueError` with a sentence."""
@@ -33,7 +40,7 @@ def select_releases(wanted: str, known: Sequence[str]) -> tuple[str, ...]:
     for part in (one.strip() for one in wanted.split(",")):
         first, dots, last = part.partition("..")
         for bound in (first, last) if dots else ():
-            if bound and bound not in known and not bound[0].isdigit():
+            if not is_bound(bound, known):
                 raise ValueError(
                     f"{part!r} is no range: {bound!r} is no number of a release, such as"
                     f" {known[0] if known else '1.0'}"

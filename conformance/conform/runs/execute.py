@@ -118,7 +118,7 @@ def run_target(
         about = replace(about, folder=folder_noted(prepared.target, folder.place))
         check_apart(prepared.target, folder.place)
         with lock(folder):
-            if options.keep_finished and is_finished(folder, about):
+            if options.keep_finished and is_finished(folder, about, say):
                 finished = read_finished(folder)
                 if finished.holds_for(options):
                     return finished

@@ -34,7 +34,7 @@ _SAME = {
     "buckets": "number of buckets", **DIGESTS,
 }  # fmt: skip
 """What of run.json must be as it was for a run to go on, with the words for it."""
-_OURS = (PLACE, "verdicts", "deviations", "observations", "transitions", "walks", "commits",
+_OURS = ("commits", PLACE, "verdicts", "deviations", "observations", "transitions", "walks",
          "progress")  # fmt: skip
 
 
@@ -82,8 +82,9 @@ def start_or_resume(
     the implementation may be another one: then a run is resumed only to `go_on`, and run.json has
     how many buckets were judged before. Returns run.json. Raises `BadRun` for a run that shall go
     on and that something else than now was asked of."""
-    if folder.has("run.json"):
-        before, ended = folder.read_run(), folder.has("summary.json")
+    before = _read_before(folder, say)
+    if before is not None:
+        ended = folder.has("summary.json")
         changed = _list_changed(before, about)
         done = len(folder.buckets_done())
         unknown = about.sources is None and done > 0
@@ -109,11 +110,36 @@ def start_or_resume(
     return about
 
 
-def is_finished(folder: RunFolder, about: RunDescription) -> bool:
-    """Whether a folder holds the run that `about` describes, to its end."""
+def _read_before(folder: RunFolder, say: Callable[[str], None]) -> RunDescription | None:
+    """The run.json in a folder. None if there is none, or if it is damaged in a folder that is one
+    of a run: then what is there is removed. Raises `BadRun`."""
+    if not folder.has("run.json"):
+        return None
+    try:
+        return folder.read_run()
+    except BadRun:
+        if "://" in folder.place or not (Path(folder.place) / "commits").is_dir():
+            raise  # it may be somebody else's
+    say(f"run.json of the run in {folder.place} is damaged; it starts again")
+    _clear(folder)
+    return None
+
+
+def is_finished(folder: RunFolder, about: RunDescription, say: Callable[[str], None]) -> bool:
+    """Whether a folder holds the run that `about` describes, to its end, and as it was written."""
     if not (folder.has("run.json") and folder.has("summary.json")) or about.sources is None:
         return False
-    return not _list_changed(folder.read_run(), about)
+    try:
+        same = not _list_changed(folder.read_run(), about)
+    except BadRun:
+        return False  # `start_or_resume` says so
+    try:
+        if same:
+            folder.check()
+    except BadRun:
+        say(f"the run in {folder.place} is damaged, and is judged again")
+        return False
+    return same
 
 
 def _list_changed(before: RunDescription, about: RunDescription) -> list[str]:
@@ -172,7 +198,9 @@ def _clear(folder: RunFolder) -> None:
     if "://" in folder.place:
         raise BadRun(f"{folder.place} holds another run; choose another folder with --out")
     root = Path(folder.place)
+    # First what says that work is done, last what says whose folder this is: it may be killed.
+    guard_write(folder.place, partial((root / "summary.json").unlink, missing_ok=True))
     for name in _OURS:
         shutil.rmtree(root / name, ignore_errors=True)
-    for name in ("summary.json", "canaries.json", "run.json", "prepared.json"):
+    for name in ("canaries.json", "prepared.json", "run.json"):
         guard_write(folder.place, partial((root / name).unlink, missing_ok=True))

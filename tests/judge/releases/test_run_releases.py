@@ -114,6 +114,9 @@ def test_a_folder_that_holds_something_else_is_left_alone_when_releases_are_judg
      ("1.9", "'1.9' names no release; did you mean 1.1"),
      ("x..", "'x..' is no range: 'x' is no number of a release, such as 1.0"),
      ("1.0..y", "'1.0..y' is no range: 'y' is no number of a release, such as 1.0"),
+     ("1..1.O", "'1..1.O' is no range: '1.O' is no number of a release"),
+     ("1.0..2.0..2.1", "'1.0..2.0..2.1' is no range: '2.0..2.1' is no number of a release"),
+     ("²..", "'²..' is no range: '²' is no number of a release"),
      ("2.0..1.0", "'2.0..1.0' names no release"),
      ("1.0,", "'' names no release"),
      ("", "'' names no release")],
@@ -189,5 +192,51 @@ def test_a_release_that_was_judged_by_another_suite_is_no_column_when_releases_a
     shorter = Path("all", "1.1", "run.json")
     held = json.loads(shorter.read_text(encoding="utf-8"))
     shorter.write_text(json.dumps({**held, "suite": "another", "started": "2000"}))
+    _, out, _ = conform("compare", "all")
+    assert "1.1 was not judged: its run is of another adapter or other options" in out
+
+
+@pytest.fixture
+def damaged(judge):
+    """Judges three releases, and damages a file of the run of 1.1."""
+
+    def damage(name):
+        judge("1.0..2.0")
+        path = next(Path("all", "1.1").glob(name))
+        path.write_bytes(path.read_bytes()[:-9])
+        return path
+
+    return damage
+
+
+DAMAGES = ("run.json", "summary.json", "verdicts/**/*.parquet")
+
+
+@pytest.mark.parametrize("name", DAMAGES)
+def test_a_damaged_run_costs_only_its_own_column_when_releases_are_shown(damaged, conform, name):
+    damaged(name)
+    for code, *command in ((3, "compare", "all"), (0, "report", "all", "--out", "report")):
+        found, out, err = conform(*command)
+        assert "1.1 was not judged: " in out, err
+        assert found == code
+
+
+@pytest.mark.parametrize("name", DAMAGES)
+def test_a_damaged_run_is_judged_again_when_the_command_is_repeated(damaged, judge, name):
+    path = damaged(name)
+    before = Path("all", "1.0", "summary.json").stat().st_mtime_ns
+    code, out, err = judge("1.0..2.0")
+    assert (code, "damaged" in err) == (1, True), out
+    assert "1.1: fine" in out
+    assert path.read_bytes()
+    assert Path("all", "1.0", "summary.json").stat().st_mtime_ns == before
+
+
+def test_a_release_that_was_asked_less_is_no_column_when_releases_are_compared(judge, conform):
+    judge("1.0..2.0", "-k", "expire")
+    judge("1.0,2.0")
+    judged = json.loads(Path("all", "releases.json").read_text(encoding="utf-8"))
+    judged["releases"] = ["1.0", "1.1", "2.0"]  # as if it was killed after the first
+    Path("all", "releases.json").write_text(json.dumps(judged), encoding="utf-8")
     _, out, _ = conform("compare", "all")
     assert "1.1 was not judged: its run is of another adapter or other options" in out

@@ -134,3 +134,26 @@ def test_run_goes_on_only_with_the_files_that_were_prepared(
     said, again = judged("reference")
     assert said[0].startswith(f"the prepared files changed since the run in {tmp_path / 'run'}")
     assert again.run.prepared != first.run.prepared
+
+
+def test_run_has_no_result_when_it_is_killed_while_an_older_one_is_removed(tmp_path, monkeypatch):
+    folder = RunFolder(str(tmp_path))
+    for name in ("run.json", "summary.json"):
+        folder.write_json(name, {"target": "old"})
+    (tmp_path / "verdicts").mkdir()
+
+    def kill(place, ignore_errors):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(resume.shutil, "rmtree", kill)
+    with pytest.raises(KeyboardInterrupt):
+        resume.start_or_resume(folder, RunDescription(target="new"), lambda _: None)
+    assert not folder.has("summary.json")
+    assert folder.has("run.json")
+
+
+def test_damaged_run_json_of_somebody_else_is_left_alone(tmp_path):
+    (tmp_path / "run.json").write_text("mine")
+    with pytest.raises(BadRun, match=r"run\.json is not JSON"):
+        resume.start_or_resume(RunFolder(str(tmp_path)), RunDescription(), lambda _: None)
+    assert (tmp_path / "run.json").read_text() == "mine"

@@ -75,20 +75,26 @@ def _find(places: Sequence[str], lost: dict[str, str]) -> Iterator[str]:
         if judged is None:
             yield place
             continue
-        folders = [Path(place) / release for release in judged.releases]
-        started = sorted(map(_describe, folders), key=lambda one: one.started)
-        for release, folder in zip(judged.releases, folders, strict=True):
-            why = judged.lost.get(release) or _doubt(folder) or _compare(_describe(folder), started)
+        columns = {release: _read_column(Path(place) / release) for release in judged.releases}
+        started = sorted((about for about, _ in columns.values()), key=lambda one: one.started)
+        for release, (about, doubt) in columns.items():
+            run = Path(place) / release
+            why = judged.lost.get(release) or doubt or _compare(about, started) or _damage(run)
             if why:
                 lost[release] = why
             else:
-                yield str(Path(place) / release)
+                yield str(run)
 
 
-def _describe(run: Path) -> RunDescription:
-    """The run.json of a run; an empty one if there is none."""
-    store = RunFolder(str(run.resolve()))
-    return store.read_run() if store.has("run.json") else RunDescription()
+def _read_column(run: Path) -> tuple[RunDescription, str]:
+    """The run.json of a run (an empty one if there is none), and why the run is no column of a
+    table ("" if it is one). One that cannot be read costs only itself."""
+    store, about = RunFolder(str(run.resolve())), RunDescription()
+    try:
+        about = store.read_run() if store.has("run.json") else about
+        return about, _doubt(run, store)
+    except BadRun as error:
+        return about, str(error)
 
 
 def _compare(run: RunDescription, started: Sequence[RunDescription]) -> str:
@@ -98,15 +104,30 @@ def _compare(run: RunDescription, started: Sequence[RunDescription]) -> str:
     last = started[-1]
     alike = [one for one in started if one.variant == run.variant][-1]
     says = "its run is of another adapter or other options than the last one"
-    then, now = [(one.adapter, one.limit, one.walks) for one in (run, last)]
-    same = then == now and run.suite == alike.suite
+    same = _options(run) == _options(last) and run.suite == alike.suite
     return "" if same else f"{says}; repeat the command that judges it"
 
 
-def _doubt(run: Path) -> str:
-    """Why a run is no column of a table; "" if it is one."""
-    store = RunFolder(str(run.resolve()))
+def _options(run: RunDescription) -> tuple[object, ...]:
+    """The adapter and the options of a run. What failed before is another part of the suite for
+    each release."""
+    part = [run.selection.get(name) for name in ("branch", "last_failed", "first")]
+    return run.adapter, run.limit, run.walks, {**run.parameters}, part
+
+
+def _doubt(run: Path, store: RunFolder) -> str:
+    """Why a run did not come to a result; "" if it did. Raises `BadRun` if it cannot be read."""
     if not store.has("summary.json"):
         return "its run has not come to its end; repeat the command that judges it"
-    trusted = store.read_json("summary.json").get("trusted") is True
-    return "" if trusted else f"the run in {run} is not to be trusted"
+    if store.read_json("summary.json").get("trusted") is not True:
+        return f"the run in {run} is not to be trusted"
+    return ""
+
+
+def _damage(run: Path) -> str:
+    """Why a run is not as it was written; "" if it is."""
+    try:
+        RunFolder(str(run.resolve())).check()
+    except BadRun as error:
+        return str(error)
+    return ""
