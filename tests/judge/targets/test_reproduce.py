@@ -172,6 +172,22 @@ def test_release_that_a_file_leaves_out_passes_though_its_entry_has_it(conform, 
     assert code == 0 and "does not show, as on 1.0, on fake-keeps_leader 0.8" in said, error
 
 
+@pytest.mark.parametrize(("range_of", "words"), [
+    ("['0.9', '1.O']", "'releases' has '1.O', which is no release of fake-keeps_leader"),
+    ("['1.0', '0.9']", "no release that its entry is about is in its 'releases'"),
+    ("['0.8', '0.8']", "no release that its entry is about is in its 'releases'"),
+])  # fmt: skip
+def test_file_with_releases_that_do_not_fit_is_stale(conform, leaving, range_of, words):
+    folder = leaving[0]
+    releases = 'releases = ["0.8", "0.9", "1.0"]\ndefault_release = "1.0"'
+    change(folder / "adapter.toml", ("sources = []", f"sources = []\n{releases}"))
+    entry = 'entry leader_stays known_defect for "0.9".."" cites silent because "it" { }'
+    change(folder / "overlay.charter", ("{ }", f"{{ {entry} }}"))
+    change(Path("docs/findings/leader_stays.toml"), ("causes", f"releases = {range_of}\ncauses"))
+    code, _, said = conform("reproduce", "leader_stays", *leaving[1])
+    assert (code, f"the file of leader_stays is stale: {words}" in said) == (2, True), said
+
+
 def test_finding_of_a_run_needs_no_file(conform, leaving, tmp_path):
     overlay = leaving[0] / "adapter.toml"
     overlay.write_text(overlay.read_text().replace('overlay = "known"\n', ""))

@@ -12,6 +12,8 @@ from charter.formats.findings.reviewed import (
     read_reviewed,
 )
 from charter.formats.project import Project, find_project
+from charter.formats.releases import is_bound, within
+from charter.formats.target import Target
 from conform.console.errors import ConformError
 
 
@@ -31,3 +33,19 @@ def read_one(project: Project, name: str) -> ReviewedFinding | None:
         return read_reviewed(path) if path.is_file() else None
     except BadFinding as error:
         raise ConformError(str(error)) from None
+
+
+def doubt_releases(finding: ReviewedFinding, chosen: Target, first: str, last: str) -> str:
+    """Why the `releases` of a file do not fit its target, or its entry, which is about the releases
+    from `first` to `last`; "" if they do."""
+    if finding.releases is None:
+        return ""
+    for bound in finding.releases:
+        if not is_bound(bound, chosen.releases):
+            return f"'releases' has {bound!r}, which is no release of {chosen.id}"
+    ranges = ((first, last), finding.releases)
+    if chosen.releases and not any(
+        all(within(one, *ends) for ends in ranges) for one in chosen.releases
+    ):
+        return "no release that its entry is about is in its 'releases'"
+    return ""

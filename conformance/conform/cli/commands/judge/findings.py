@@ -22,7 +22,7 @@ from conform.reports.findings_page import PageFindings, write_page
 from conform.reports.sections import EntrySection, read_sections
 from conform.reports.wording import releases
 from conform.runs.reproduce.paths import has_path, open_suites
-from conform.runs.reproduce.written import read_written
+from conform.runs.reproduce.written import doubt_releases, read_written
 from conform.suites.cache import Suite
 
 EXAMPLES = """examples:
@@ -35,8 +35,8 @@ Lists the entries of a target's overlay, the gravest first by what a person has 
 in docs/findings/NAME.toml (`conform help finding`). An entry of a class that its authors should
 mend, and without such a file, lacks one.
 
-Exit code 0: each file fits an entry, and its path is in the suite; 1: a file is stale; 2: an error
-that you can fix.
+Exit code 0: each file fits an entry and its releases, and its path is in the suite; 1: a file is
+stale; 2: an error that you can fix.
 """
 DEFECT_CLASSES = ("suspected_defect", "known_defect")
 """The classes of entries that somebody should mend."""
@@ -168,6 +168,9 @@ def list_findings(chosen: Target, written: Mapping[str, ReviewedFinding]) -> lis
             stale = f"the overlay {chosen.overlay} has no entry of this name any more"
         elif not any(has_path(suite, one.path) for suite in suites):
             stale = f"no vector of the suite has the title of its path, {one.path!r}"
+        else:
+            entry = entries[name]
+            stale = doubt_releases(one, chosen, entry.first_release, entry.last_release)
         found.append(ListedFinding(name, entries.get(name), one, stale))
     return sorted(found, key=lambda one: one.rank)
 

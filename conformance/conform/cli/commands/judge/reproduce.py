@@ -28,7 +28,7 @@ from conform.runs.findings.findings import read_findings
 from conform.runs.reproduce.case import LEFT_OUT, SHOWS, CannotReproduce, Question, ReproducedCase
 from conform.runs.reproduce.paths import FindingPath, open_suites, path_in_run, path_of
 from conform.runs.reproduce.perform import CaseRunner
-from conform.runs.reproduce.written import read_one
+from conform.runs.reproduce.written import doubt_releases, read_one
 from conform.runs.select import ResolvedRun, RunSelection, resolve
 from conform.storage.bucket_store import RunFolder
 
@@ -128,6 +128,8 @@ def _releases(
         return ReproducedOn(arguments.release)
     first, last = ranges[arguments.finding]
     if reviewed:
+        if why := doubt_releases(reviewed, chosen, first, last):
+            raise ConformError(f"the file of {reviewed.name} is stale: {why}")
         first, last = reviewed.bound_releases(first, last)
     shown = [one for one in chosen.releases if within(one, first, last)]
     wanted = release_of(chosen, arguments.release)
