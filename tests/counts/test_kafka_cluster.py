@@ -54,6 +54,7 @@ TRIOS |= {"trio_shut_down": (9_672, 56_040, 27), "trio_lowered": (23_090, 126_42
 TRIOS |= {"pair_proactive_complete": (12_540, 55_124, 38)}
 TRIOS |= {"pair_raised_known": (41_486, 199_537, 39)}
 TRIOS |= {"pair_lowered_and_raised": (148_586, 869_029, 36)}
+TRIOS |= {"pair_lowered_and_raised_known": (99_968, 520_000, 37)}
 TRIOS |= {"pair_feature_off_kept": (157_055, 776_356, 42)}
 TRIOS |= {"pair_feature_on_seen": (101_068, 508_792, 42)}
 TRIOS |= {"pair_feature_on_in_sync": (711_396, 3_503_575, 62)}
