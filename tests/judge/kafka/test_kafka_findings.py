@@ -29,7 +29,6 @@ PASSES_ON = {
     "again_is_a_new_session": "3.7.1",
     "cancels_to_first_replica": "3.8.1",
     "cleared_elr_stays_in_index": "3.9.2",
-    "completes_with_one_of_target": "3.8.0",
     "deleted_topic_has_elr_cleared": "4.2.0",
     "elects_dead_leader": "4.1.0",
     "elr_cleared_by_last_image": "4.0.1",

@@ -4,7 +4,7 @@
 """The entry completes_with_one_of_target of the overlay kafka_controller in the variant
 pre_kip_966.
 
-known_defect, releases up to 3.7.2 (JIRA KAFKA-15665, S2 §6.7, KIP 966).
+by_design, releases up to 3.7.2 (PULL 10753, JIRA KAFKA-15665, KIP 966).
 
 What differs from the variant pre_kip_966.
 """
