@@ -279,7 +279,8 @@ def test_targets_as_json(conform, targets_folder):
     code, out, _ = conform("targets", "--json")
     assert code == 0
     assert [item["id"] for item in json.loads(out)] == [
-        "fake-faithful", "reference", "fakeredis", "kafka-controller", "redis-server",
+        "fake-faithful", "reference", "fakeredis", "kafka-controller",
+        "kafka-controller-experimental-elr", "redis-server",
     ]  # fmt: skip
 
 

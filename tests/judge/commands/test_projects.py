@@ -32,14 +32,17 @@ def test_targets_of_the_project_come_before_those_of_the_tool(conform, tmp_path,
     code, out, _ = conform("targets")
     assert code == 0
     assert [line.split()[1] for line in out.splitlines() if line.startswith("target")] == [
-        "reference", "fakeredis", "kafka-controller", "redis-server",
+        "reference", "fakeredis", "kafka-controller",
+        "kafka-controller-experimental-elr", "redis-server",
     ]  # fmt: skip
     assert "Mine" in out
     inner = tmp_path / "below" / "charter.toml"
     inner.touch()
     code, _, err = conform("run", "--target", "mine")
     assert (code, err.count("\n")) == (2, 1)
-    others = "fakeredis, kafka-controller, redis-server, reference"
+    others = (
+        "fakeredis, kafka-controller, kafka-controller-experimental-elr, redis-server, reference"
+    )
     assert err.endswith(f" {others} (the project here is {inner.parent})\n")
     inner.unlink()
     (tmp_path / "charter.toml").unlink()

@@ -102,7 +102,8 @@ def test_the_content_of_the_wheel_has_targets_and_help(unpacked: Conform) -> Non
     code, out = unpacked(["targets", "--json"])
     assert code == 0
     assert [item["id"] for item in json.loads(out)] == [
-        "fakeredis", "kafka-controller", "redis-server", "reference",
+        "fakeredis", "kafka-controller",
+        "kafka-controller-experimental-elr", "redis-server", "reference",
     ]  # fmt: skip
     assert unpacked(["help", "project"])[1].startswith("# The project file")
 
@@ -139,7 +140,8 @@ def test_what_comes_with_the_tool_is_there(installed: Installed) -> None:
     assert page.read_text(encoding="utf-8") == PAGE_FOR_MAN.read_text(encoding="utf-8")
     _, out, _ = installed.conform("targets", "--json")
     assert [item["id"] for item in json.loads(out)] == [
-        "fakeredis", "kafka-controller", "redis-server", "reference",
+        "fakeredis", "kafka-controller",
+        "kafka-controller-experimental-elr", "redis-server", "reference",
     ]  # fmt: skip
     assert installed.conform("explain", "type/mismatch")[0] == 0
     code, out, err = installed.conform("run", "--target", "reference", "--out", "run")
