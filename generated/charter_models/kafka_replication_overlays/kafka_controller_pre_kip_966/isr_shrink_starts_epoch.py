@@ -3,7 +3,7 @@
 # ruff: noqa: C420, PLR0913, PLR0915, PLR0917, RUF100
 """The entry isr_shrink_starts_epoch of the overlay kafka_controller in the variant pre_kip_966.
 
-known_defect, releases up to 3.5.2 (JIRA KAFKA-15021).
+by_design, releases up to 3.5.2 (PULL 10564, JIRA KAFKA-15021).
 
 What differs from the variant pre_kip_966.
 """
