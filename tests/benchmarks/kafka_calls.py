@@ -193,6 +193,12 @@ def _balance(call: Call) -> Steps:
         yield call.ask("balance_leaders", _give({}), parts)
 
 
+def _elect_uncleanly(call: Call) -> Steps:
+    _refuse_thrown(call)
+    for parts in list_groups(call, None):
+        yield call.ask("elect_uncleanly", _give({}), parts)
+
+
 def _reassign(call: Call) -> Steps:
     _refuse_thrown(call)
     for part in map(as_data, as_list(call.request["parts"])):
@@ -299,6 +305,7 @@ _MAKERS: Mapping[str, Callable[[Call], Steps]] = {
     "alterPartition": _alter,
     "electLeaders": _elect,
     "maybeBalancePartitionLeaders": _balance,
+    "maybeElectUncleanLeaders": _elect_uncleanly,
     "alterPartitionReassignments": _reassign,
     "createTopics": _create,
     "deleteTopics": _delete,

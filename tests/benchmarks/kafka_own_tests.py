@@ -6,7 +6,7 @@
 The tests of the released test jar run under the agent of `kafka_recorder/`, which writes each call
 of an operation with the state before it. Each call that the charter has becomes a question of one
 operation. A question meets what a vector of a suite would: the obligations of all outcomes that the
-charter allows. `--keep` keeps the recorded calls.
+charter allows. `--keep` keeps the recorded calls. Before 4.0 the charter is the target's variant.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import cast
 
 from tests.benchmarks.kafka_calls import translate
 from tests.benchmarks.kafka_states import MIN_ISR_MAX, Data, LeftOut, SingleQuestion
@@ -29,6 +30,7 @@ from charter import api
 from charter.analysis.coverage import Coverage
 from charter.core import nodes as n
 from charter.core.obligations import Obligation, obligations
+from charter.formats.target import read_target
 from charter.semantics.evaluate import NotAssumed
 from charter.semantics.machine import Machine
 from charter.semantics.values import from_json
@@ -37,7 +39,7 @@ from conform.suites.cache import cache_folder
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
 ADAPTER = ROOT / "conformance" / "adapters" / "kafka-controller"
-LEDGER = ROOT / "generated" / "suites" / "kafka_replication" / "controller" / "ledger.md"
+SUITES = ROOT / "generated" / "suites" / "kafka_replication"
 _PACKAGE = "org.apache.kafka.controller"
 _LAUNCHER = "org.junit.platform.console.ConsoleLauncher"
 _SECONDS = 1800.0
@@ -57,9 +59,11 @@ class Exercised:
 class Questions:
     """The charter's controller in instances of any size, with all its obligations."""
 
-    def __init__(self) -> None:
-        self.left = read_left(LEDGER.read_text(encoding="utf-8"))
-        self.model = api.load(ROOT / "spec" / "kafka")
+    def __init__(self, variant: str = "") -> None:
+        suite = SUITES / "_".join(filter(None, ("controller", variant)))
+        self.left = read_left((suite / "ledger.md").read_text(encoding="utf-8"))
+        self.variant = variant
+        self.model = api.load(ROOT / "spec" / "kafka", api.Selection(variant=variant))
         (component,) = (c for c in self.model.components if c.name == "controller")
         self.wanted = obligations(self.model, component)
         self._machines: dict[tuple[int, int], Coverage] = {}
@@ -109,7 +113,9 @@ def count(questions: Questions, lines: Iterable[Data]) -> Exercised:
 
 
 def _count_one(questions: Questions, question: SingleQuestion, found: Exercised) -> str:
-    """Count a question that was not question yet; or why the charter has no answer."""
+    """Count a question that was not counted yet; or why the charter has no answer."""
+    if questions.variant and cast("dict[str, bool]", question.state["config"])["elr"]:
+        return f"ELR is on, and `{questions.variant}` has none"
     try:
         met = questions.list_met(question)
     except NotAssumed as broken:
@@ -193,8 +199,8 @@ def _share(wanted: list[Obligation], found: Exercised) -> str:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description="Count what Kafka's own tests ask.")
-    parser.add_argument("--release", default="4.3.1", help="a release from 4.0 on with test jars")
-    parser.add_argument("--calls", type=Path, nargs="*", help="files of calls recorded before")
+    parser.add_argument("--release", default="4.3.1", help="a release with test jars")
+    parser.add_argument("--calls", type=Path, nargs="*", help="recorded calls of that release")
     parser.add_argument("--keep", type=Path, help="where the recorded calls are kept")
     chosen = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
@@ -202,7 +208,7 @@ def main() -> None:
         lines = [line for file in files for line in file.read_text("utf-8").splitlines()]
         if chosen.keep:
             chosen.keep.write_text("\n".join(lines), encoding="utf-8")
-    questions = Questions()
+    questions = Questions(read_target(ADAPTER / "adapter.toml").variant(chosen.release))
     found = count(questions, map(json.loads, lines))
     sys.stdout.write("\n".join(show(questions, found)) + "\n")
 

@@ -49,7 +49,8 @@ final class Requests {
         found.put("incarnation", request.incarnationId().toString());
         found.put("previous_epoch", request.previousBrokerEpoch());
         found.put("new_epoch", arguments[1]);
-        found.put("detects", arguments[arguments.length - 1]);
+        // From 4.0 on the manager is told whether to compare it; before, nothing follows from it.
+        found.put("detects", !(arguments[arguments.length - 1] instanceof Boolean detects) || detects);
         return found;
     }
 
