@@ -164,6 +164,14 @@ def test_each_variant_is_judged_by_its_own_suite_when_one_is_named_for_each(
     assert f"--releases 1.0..2.0 --suite {old_suite} --suite {tiny_toy_suite}`" in page
 
 
+def test_a_variant_without_a_suite_costs_only_the_columns_of_its_releases(judge, old_suite):
+    code, out, _ = judge("1.0..2.0")
+    assert code == 3
+    for lost in ("1.0", "1.1"):
+        assert f"{lost} was not judged: no generated suite fits shop" in out
+    assert Path("all", "2.0", "summary.json").exists()
+
+
 def test_named_suites_are_refused_when_they_do_not_fit_the_variants(
     judge, old_suite, tiny_toy_suite
 ):

@@ -83,7 +83,7 @@ def run_releases(
         suites = make_suites(chosen, releases, named, place)
         for count, release in enumerate(releases, 1):
             one = replace(
-                options, release=release, suite=suites[chosen.variant(release)],
+                options, release=release, suite=suites.get(chosen.variant(release), ""),
                 out=str(place / release), keep_finished=True, without_remembered=True,
                 older=older(release, named.get(chosen.variant(release), "")),
             )  # fmt: skip
@@ -127,14 +127,15 @@ def _sort_named(
 def make_suites(
     chosen: Target, releases: tuple[str, ...], named: Mapping[str, str], place: Path
 ) -> dict[str, str]:
-    """The suite of each variant of the releases. It has the questions of the others, too: those of
-    the generated suites, since named ones may be large."""
+    """The suite of each variant of the releases that has one. It has the questions of the others,
+    too: those of the generated suites, since named ones may be large. Raises `BadSuite` if the only
+    variant has none."""
     variants = {chosen.variant(one): one for one in releases}
     if len(variants) == 1:
         return {**named} or {name: suite_for(chosen, one) for name, one in variants.items()}
     small = dict[str, str]()
     for name, one in variants.items():
-        with contextlib.suppress(*[BadSuite] * (name in named)):
+        with contextlib.suppress(BadSuite):
             small[name] = suite_for(chosen, one)
     opened = {name: open_suite(folder, 1) for name, folder in small.items()}
     made = {}
