@@ -87,6 +87,7 @@ def go_on(sibling: str, earlier: str, digest: str) -> None:
     _Page(earlier).exec_module(module)
     module.__doc__ = own
     _require(digest, earlier, sibling)
+    vars(module).pop("CHANGES", None)  # what the earlier one alone changes
 
 
 def _require(digest: str, plain: str, sibling: str) -> None:

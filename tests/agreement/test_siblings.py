@@ -31,6 +31,7 @@ from charter.semantics.expressions import State
 from charter.semantics.machine import Machine
 from charter.suites.subject import overlays_in
 from charter_models.kafka_replication import controller_wire as controller
+from conform.judging.model import may_differ
 
 ROOT = Path(__file__).resolve().parents[2]
 SUITES = ROOT / "generated" / "suites" / "kafka_replication"
@@ -147,6 +148,14 @@ def offer(machine: Machine, state: State, name: str) -> list[tuple[Value, ...]]:
     if key not in OFFERED:
         OFFERED[key] = list(islice(arguments.of(params), MOST_ARGUMENTS))
     return OFFERED[key]
+
+
+def test_model_of_a_release_may_differ_in_each_operation_when_it_begins_with_an_entry() -> None:
+    named = [module for module in SIBLINGS if "overlays" in module and ".from_" in module]
+    assert named
+    for module in named:
+        model = importlib.import_module(module)
+        assert all(may_differ(model, operation) for operation in model.OPERATIONS)
 
 
 def walk(machine: Machine, steps: int) -> Iterator[tuple[State, str, tuple[Value, ...]]]:

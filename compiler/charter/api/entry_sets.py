@@ -7,15 +7,9 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from charter.api.generated import (
-    OpenedProtocol,
-    Protocol,
-    Tree,
-    apply_overlay,
-    print_package,
-    print_sibling,
-    protocols,
-)
+from charter.api.models import OpenedProtocol, Tree, print_package, print_sibling
+from charter.api.overlay_models import apply_overlay
+from charter.api.protocol_files import Protocol, protocols
 from charter.formats.project import Project
 from charter.passes.narrow import narrow
 from charter.project import pipeline

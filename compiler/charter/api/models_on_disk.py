@@ -5,7 +5,9 @@ from __future__ import annotations
 import ast
 import contextlib
 
-from charter.api.generated import model_files, open_protocol, protocols, text_of, variant_models
+from charter.api.generated import text_of
+from charter.api.models import model_files, open_protocol, variant_models
+from charter.api.protocol_files import protocols
 from charter.formats.project import Project
 from charter.formats.suite import Manifest
 from charter.project.sources import Missing

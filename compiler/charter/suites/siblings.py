@@ -50,10 +50,12 @@ def of_mutant(mutant: n.Mutant, variant: str) -> str:
     return f"The mutant {mutant.name}{inside}, a mistake on purpose.{doc}"
 
 
-def name_other(module: str) -> str:
-    """The sibling with which another one begins: a release is named by its module, and a variant by
-    the package that its module is in."""
+def name_other(module: str, beginning: str) -> str:
+    """The sibling `module` with which another one begins: a release is named by its module, and a
+    variant by the package that its module is in. An entry in a variant begins with itself."""
     package, _, name = module.rpartition(".")
+    if name == beginning.rpartition(".")[2]:
+        return f"{name} outside of the variant"
     kind, _, variant = package.rpartition(".")
     return f"the variant {variant}" if kind.endswith("_variants") else name
 

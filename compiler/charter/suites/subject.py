@@ -38,15 +38,14 @@ PACKAGE = "charter_models"
 
 @dataclass(frozen=True, slots=True)
 class TakenOverlay:
-    """An overlay from which another one takes entries: its name, the package of its models, and its
-    file. `shared` are those of the entries that have a model there, `groups` what `Overlay.groups`
-    are there."""
+    """An overlay from which another one takes entries: its name, its target, the package of its
+    models, and its file. `shared` are those of the entries that have a model there."""
 
     name: str
+    target: str
     package: str
     source: Source
     shared: frozenset[str]
-    groups: Mapping[str, tuple[str, ...]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -274,10 +273,10 @@ def _take(
     there = {entry.name for entry in releases.applying(head.entries, chosen)}
     home = TakenOverlay(
         head.name,
+        folder.name,
         _package(folder.name, variant),
         source,
         frozenset(there & taken.ranges.keys()),
-        releases.groups(head.entries, chosen),
     )
     return home, tuple(
         replace(known[name], first_release=first, last_release=last)

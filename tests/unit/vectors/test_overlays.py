@@ -68,12 +68,12 @@ def project(root: Path, overlay: str, adapter: str = ADAPTER) -> Project:
     return project_at(root)
 
 
-def models(of: Project) -> dict[str, str]:
-    """The sibling models of the project's overlay, by name."""
+def models(of: Project, package: str = "bulb") -> dict[str, str]:
+    """The sibling models of an overlay of the project, by name."""
     (protocol,) = generate.protocols(of)
-    (overlay,) = overlays_in(of, "lamp")
-    files = generate.overlay_models(generate.open_protocol(protocol), overlay)
-    return {Path(path).stem: text for path, text in files.items() if "__init__" not in path}
+    files = generate.overlay_models(generate.open_protocol(protocol), overlays_in(of, "lamp"))
+    places = ((Path(path), text) for path, text in files.items())
+    return {p.stem: text for p, text in places if p.parent.name == package and p.stem != "__init__"}
 
 
 def test_a_group_is_named_after_the_first_release_that_is_in_it() -> None:
@@ -105,16 +105,39 @@ def test_entry_of_older_releases_has_a_model_in_their_variant(tmp_path: Path) ->
         f"{LAMP}variant old {{ replace in lamp.press branch on cites silent"
         " when dark: not lit { lit' = true reply false } }\n"
     )
-    (protocol,) = generate.protocols(lamp)
     _, old = overlays_in(lamp, "lamp")
     assert (old.variant, old.releases, old.package) == ("old", ("1.0.0",), "bulb_old")
-    files = generate.overlay_models(generate.open_protocol(protocol), old)
-    made = {Path(path).stem: text for path, text in files.items() if "/bulb_old/" in path}
-    assert set(made) == {"__init__", "stuck", "from_1_0_0"}
+    made = models(lamp, "bulb_old")
+    assert set(made) == {"stuck", "from_1_0_0"}
     assert "of the overlay bulbs in the variant old" in made["stuck"]
     assert "What differs from the variant old." in made["stuck"]
     assert "lamp_variants.old.lamp" in made["stuck"], "the variant's rule is there"
     assert "press/off" in made["stuck"], "and the entry's"
+
+
+def test_entry_in_a_variant_begins_with_itself_when_the_variant_changes_less(
+    tmp_path: Path,
+) -> None:
+    lamp = project(tmp_path, OVERLAY.replace('"2.0"', '"1.0"'))
+    path = lamp.charters / "lamp" / "lamp.charter"
+    dim = "operation dim() -> bool cites silent { branch it { reply lit } }"
+    path.write_text(
+        LAMP.replace("observe", f"{dim}\n  observe")
+        + f"variant old {{ replace in lamp {dim.replace('reply lit', 'reply true')} }}\n"
+    )
+    assert "What differs from stuck outside of the variant." in models(lamp, "bulb_old")["stuck"]
+
+
+def test_first_release_begins_with_the_entry_that_changes_most(tmp_path: Path) -> None:
+    more = 'entry warm harmless for "2.0".."" cites silent because "Seen."'
+    edits = """{ replace in lamp.press branch on cites silent when dark: not lit {
+      pick still in {true, false}
+      lit' = not still
+      reply still
+    } }"""
+    made = models(project(tmp_path, OVERLAY.replace("  entry", f"  {more} {edits}\n  entry")))
+    assert "What differs from warm." in made["from_2_0_0"]
+    assert "CHANGES" in made["warm"] and "CHANGES" not in made["from_2_0_0"]
 
 
 OTHER = """id = "candle"
@@ -152,9 +175,7 @@ def test_an_entry_that_is_taken_has_releases_of_its_own_and_one_model(tmp_path: 
     assert wicks.groups() == {"1.0.0": ("burns",), "1.1.0": ("stuck", "burns")}
     assert bulbs.groups() == {"2.0.0": ("stuck",), "2.2.0": ()}
     (protocol,) = generate.protocols(lamp)
-    files = generate.overlay_models(generate.open_protocol(protocol), wicks)
-    made = {Path(path).stem: text for path, text in files.items() if "/candle/" in path}
-    assert set(made) == {"__init__", "burns", "from_1_0_0", "from_1_1_0"}
+    assert set(models(lamp, "candle")) == {"burns", "from_1_0_0", "from_1_1_0"}
     about = replace(subject(protocol.sources, "", "lamp"), overlays=(bulbs, wicks))
     named = about.models().overlays["wicks"]
     assert named["stuck"] == "charter_models.lamp_overlays.bulb.stuck"
@@ -164,10 +185,7 @@ def test_an_entry_that_is_taken_has_releases_of_its_own_and_one_model(tmp_path: 
 
 def test_models_with_taken_entries_begin_with_those_of_the_other_overlay(tmp_path: Path) -> None:
     lamp = with_other(tmp_path)
-    _, wicks = overlays_in(lamp, "lamp")
-    (protocol,) = generate.protocols(lamp)
-    files = generate.overlay_models(generate.open_protocol(protocol), wicks)
-    made = {Path(path).stem: text for path, text in files.items() if "/candle/" in path}
+    made = models(lamp, "candle")
     assert "What differs from from_2_0_0." in made["from_1_0_0"]
     assert "lamp_overlays.bulb.from_2_0_0" in made["from_1_0_0"]
     assert "What differs from the plain model." in made["burns"]
