@@ -112,7 +112,7 @@ class Changed(Controller):
         if allowed:
             return allowed
 
-        # register/again  overlay.charter:596
+        # register/again  overlay.charter:609
         after = replace(
             self,
             below_shutdown_offset=below_after_registering(broker, self.below_shutdown_offset),

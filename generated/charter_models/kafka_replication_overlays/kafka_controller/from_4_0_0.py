@@ -14,6 +14,7 @@ Applied:
     cancels_to_first_replica
     elr_survives_while_off
     nobody_is_last_known
+    nobody_blocks_election
     overridden_additions_are_replicas
     overridden_reassignment_lingers
     forgets_who_is_stopping
@@ -93,7 +94,7 @@ go_on(
     "eedf5bb353c6d2d02f77",
 )
 
-SPEC_DIGEST = "da6dc728a17f48d042a2"
+SPEC_DIGEST = "2282f75abd0e2f94a41c"
 OPERATIONS: tuple[str, ...] = (
     "register",
     "heartbeat",
@@ -208,7 +209,7 @@ def replaced_electable(
     return frozenset(replicas) & able if config.unclean_election else frozenset()
 
 
-def electable(
+def replaced_electable_2(
     p: Partition,
     replicas: tuple[Broker, ...],
     isr: frozenset[Broker],
@@ -225,6 +226,23 @@ def electable(
     if len(last_) > 0:
         return last_
     return replaced_electable(p, replicas, isr, suspect, able, config)
+
+
+def electable(
+    p: Partition,
+    replicas: tuple[Broker, ...],
+    isr: frozenset[Broker],
+    suspect: frozenset[Broker],
+    able: frozenset[Broker],
+    config: Config,
+) -> frozenset[Broker]:
+    """Also called `electAnyLeader`.
+
+    overlay.charter:530
+    """
+    if not isr and may_note_nobody(p, True, config):
+        return frozenset()
+    return replaced_electable_2(p, replicas, isr, suspect, able, config)
 
 
 def elected(
@@ -319,7 +337,7 @@ def without_epoch(
     isr: frozenset[Broker],
     isr_epochs: Map[Broker, BrokerEpoch | None],
 ) -> frozenset[Broker]:
-    """overlay.charter:829  KIP 903"""
+    """overlay.charter:842  KIP 903"""
     return frozenset()
 
 
@@ -353,7 +371,7 @@ def replaced_touched(p: Partition, gone: Broker, suspect: frozenset[Broker]) -> 
 def touched(p: Partition, gone: Broker, suspect: frozenset[Broker]) -> bool:
     """Also called `partitionsWithBrokerInIsr`.
 
-    overlay.charter:622
+    overlay.charter:635
     """
     return (
         replaced_touched(p, gone, suspect)
@@ -366,9 +384,20 @@ def touched(p: Partition, gone: Broker, suspect: frozenset[Broker]) -> bool:
     )
 
 
-def electable_by_order(p: Partition, able: frozenset[Broker], config: Config) -> frozenset[Broker]:
+def replaced_electable_by_order(
+    p: Partition,
+    able: frozenset[Broker],
+    config: Config,
+) -> frozenset[Broker]:
     """overlay.charter:149  DOC Eligible Leader Replicas"""
     return elected_by_order(p, able, config)
+
+
+def electable_by_order(p: Partition, able: frozenset[Broker], config: Config) -> frozenset[Broker]:
+    """overlay.charter:533"""
+    if may_note_nobody(p, True, config):
+        return frozenset()
+    return replaced_electable_by_order(p, able, config)
 
 
 def replaced_with_reassignment(
@@ -391,7 +420,7 @@ def replaced_with_reassignment_2(
 ) -> Partition:
     """Also called `PartitionReassignmentReplicas`.
 
-    overlay.charter:559
+    overlay.charter:572
     """
     return replace(
         replaced_with_reassignment(p, target, leaving),
@@ -408,7 +437,7 @@ def with_reassignment(
 ) -> Partition:
     """Also called `PartitionReassignmentReplicas`.
 
-    overlay.charter:573
+    overlay.charter:586
     """
     return replace(
         replaced_with_reassignment_2(p, target, leaving),
@@ -422,7 +451,7 @@ def with_reassignment(
 
 
 def leaving_replicas(p: Partition, target: tuple[Broker, ...]) -> frozenset[Broker]:
-    """overlay.charter:557"""
+    """overlay.charter:570"""
     return frozenset(p.replicas) - frozenset(target)
 
 
@@ -530,7 +559,7 @@ def below_after_registering(
 
 
 def cleared_after(last_: Partition | None, now: Partition | None) -> Partition | None:
-    """overlay.charter:640  JIRA KAFKA-19383"""
+    """overlay.charter:653  JIRA KAFKA-19383"""
     if last_ is None:
         return now
     if now is None:
@@ -539,7 +568,7 @@ def cleared_after(last_: Partition | None, now: Partition | None) -> Partition |
 
 
 def forgotten_after(before: Partition | None, after_: Partition | None) -> Partition | None:
-    """overlay.charter:655  CODE PartitionChangeBuilder"""
+    """overlay.charter:668  CODE PartitionChangeBuilder"""
     if (
         before is not None
         and after_ is not None
@@ -683,7 +712,7 @@ class Changed2(Changed):
         if allowed:
             return allowed
 
-        # register/again  overlay.charter:596
+        # register/again  overlay.charter:609
         after = replace(
             self,
             below_shutdown_offset=below_after_registering(broker, self.below_shutdown_offset),
@@ -1029,7 +1058,7 @@ class Changed2(Changed):
     ) -> list[Outcome[Controller, Map[Topic, Partition | None]]]:
         """controller/set_min_isr_image_of_partition"""
 
-        # set_min_isr_image_of_partition/shown  overlay.charter:650
+        # set_min_isr_image_of_partition/shown  overlay.charter:663
         return [Outcome(
             "set_min_isr_image_of_partition/shown",
             Map({t: cleared_after(last_image[t], self.partition[t]) for t in self.world.topics})
@@ -1046,7 +1075,7 @@ class Changed2(Changed):
     ) -> list[Outcome[Controller, Map[Topic, Partition | None]]]:
         """controller/unregister_image_of_partition"""
 
-        # unregister_image_of_partition/shown  overlay.charter:665
+        # unregister_image_of_partition/shown  overlay.charter:678
         return [Outcome(
             "unregister_image_of_partition/shown",
             Map({t: forgotten_after(self.partition[t], next_image[t]) for t in self.world.topics}),

@@ -29,10 +29,10 @@ if TYPE_CHECKING:
 go_on(
     __name__,
     "charter_models.kafka_replication_overlays.kafka_controller.from_4_0_0",
-    "da6dc728a17f48d042a2",
+    "2282f75abd0e2f94a41c",
 )
 
-SPEC_DIGEST = "ca422819f6c27c6ea235"
+SPEC_DIGEST = "95f1e81f84d77c12276a"
 OPERATIONS: tuple[str, ...] = (
     "register",
     "heartbeat",

@@ -10,6 +10,7 @@ Applied: those from 4.0.1 on, and
 but no longer
 
     elects_dead_leader
+    nobody_blocks_election
 
 What differs from from_4_0_1.
 """
@@ -34,7 +35,7 @@ if TYPE_CHECKING:
 go_on(
     __name__,
     "charter_models.kafka_replication_overlays.kafka_controller.from_4_0_1",
-    "ca422819f6c27c6ea235",
+    "95f1e81f84d77c12276a",
 )
 
 SPEC_DIGEST = "bf4b913cdefba1a96480"

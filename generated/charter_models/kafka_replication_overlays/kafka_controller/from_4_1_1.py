@@ -101,15 +101,15 @@ class Changed4(Changed3):
     __slots__ = ()
 
     def set_min_isr(self, minimum: int) -> list[Outcome[Controller, Reply]]:
-        # set_min_isr/same  overlay.charter:540
+        # set_min_isr/same  overlay.charter:553
         if minimum == self.config.min_insync_replicas:  # unchanged
             return self._set_min_isr_same()
 
-        # set_min_isr/changed  overlay.charter:530
+        # set_min_isr/changed  overlay.charter:543
         return self._set_min_isr_changed(minimum)
 
     def _set_min_isr_same(self) -> list[Outcome[Controller, Reply]]:
-        """set_min_isr/same  overlay.charter:540"""
+        """set_min_isr/same  overlay.charter:553"""
         allowed: list[Outcome[Controller, Reply]] = []
         for noted in each({
             topic: (False, True)
@@ -140,7 +140,7 @@ class Changed4(Changed3):
         return allowed
 
     def _set_min_isr_changed(self, minimum: int) -> list[Outcome[Controller, Reply]]:
-        """set_min_isr/changed  overlay.charter:530"""
+        """set_min_isr/changed  overlay.charter:543"""
         allowed: list[Outcome[Controller, Reply]] = []
         for noted in each({
             topic: (False, True)

@@ -44,7 +44,7 @@ def with_reassignment(
 ) -> Partition:
     """Also called `PartitionReassignmentReplicas`.
 
-    overlay.charter:559
+    overlay.charter:572
     """
     return replace(
         replaced_with_reassignment(p, target, leaving),
@@ -55,5 +55,5 @@ def with_reassignment(
 
 
 def leaving_replicas(p: Partition, target: tuple[Broker, ...]) -> frozenset[Broker]:
-    """overlay.charter:557"""
+    """overlay.charter:570"""
     return frozenset(p.replicas) - frozenset(target)

@@ -44,7 +44,7 @@ def with_reassignment(
 ) -> Partition:
     """Also called `PartitionReassignmentReplicas`.
 
-    overlay.charter:573
+    overlay.charter:586
     """
     return replace(
         replaced_with_reassignment(p, target, leaving),

@@ -65,13 +65,16 @@ if TYPE_CHECKING:
     from charter_models.kafka_replication_overlays.kafka_controller.from_4_0_0 import (
         Changed2,
         below_after_registering,
+        elected_by_order,
         eligible_after,
+        last_leader,
+        replaced_electable,
     )
 
 go_on(
     __name__,
     "charter_models.kafka_replication_overlays.kafka_controller.from_4_0_0",
-    "da6dc728a17f48d042a2",
+    "2282f75abd0e2f94a41c",
 )
 
 SPEC_DIGEST = "bfcf0a3d04e52753753e"
@@ -111,6 +114,25 @@ def complete(
     return isr | eligible_after(p, replicas, isr, suspect, config)
 
 
+def electable(
+    p: Partition,
+    replicas: tuple[Broker, ...],
+    isr: frozenset[Broker],
+    suspect: frozenset[Broker],
+    able: frozenset[Broker],
+    config: Config,
+) -> frozenset[Broker]:
+    """Also called `electAnyLeader`.
+
+    overlay.charter:145
+    """
+    eligible = eligible_after(p, replicas, isr, suspect, config)
+    last_ = last_leader(p, isr, eligible, config)
+    if len(last_) > 0:
+        return last_
+    return replaced_electable(p, replicas, isr, suspect, able, config)
+
+
 def touched(p: Partition, gone: Broker, suspect: frozenset[Broker]) -> bool:
     """Whether `gone` leaves the ISR of a partition, or its ELR after an unclean shutdown. Also
     called `partitionsWithBrokerInIsr`.
@@ -118,6 +140,11 @@ def touched(p: Partition, gone: Broker, suspect: frozenset[Broker]) -> bool:
     10-rules.charter:222  S0 §5.2, S2 §6.5.1
     """
     return gone in p.isr or (gone in suspect and gone in p.elr)
+
+
+def electable_by_order(p: Partition, able: frozenset[Broker], config: Config) -> frozenset[Broker]:
+    """overlay.charter:149  DOC Eligible Leader Replicas"""
+    return elected_by_order(p, able, config)
 
 
 def fails(state: Changed3, operation: str, args: Mapping[str, Json]) -> list[Fault]:
@@ -194,7 +221,7 @@ class Changed3(Changed2):
         if allowed:
             return allowed
 
-        # register/again  overlay.charter:596
+        # register/again  overlay.charter:609
         after = replace(
             self,
             below_shutdown_offset=below_after_registering(broker, self.below_shutdown_offset),

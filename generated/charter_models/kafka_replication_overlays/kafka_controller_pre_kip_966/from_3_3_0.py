@@ -113,7 +113,7 @@ def electable(
 ) -> frozenset[Broker]:
     """Also called `electAnyLeader`.
 
-    overlay.charter:788  JIRA KAFKA-12670
+    overlay.charter:801  JIRA KAFKA-12670
     """
     return replaced_electable(p, replicas, isr, suspect, able, config) & isr
 
@@ -197,7 +197,7 @@ def without_epoch(
     isr: frozenset[Broker],
     isr_epochs: Map[Broker, BrokerEpoch | None],
 ) -> frozenset[Broker]:
-    """overlay.charter:840  KIP 903"""
+    """overlay.charter:853  KIP 903"""
     return frozenset()
 
 
@@ -219,7 +219,7 @@ def leaders_after(
 ) -> frozenset[Broker]:
     """Once its partition changes for another reason, an active broker leads.
 
-    overlay.charter:696
+    overlay.charter:709
     """
     return replaced_leaders_after(
         replace(p, leader=None) if p.leader is not None and p.leader not in able else p,
@@ -252,7 +252,7 @@ def without_broker(
 ) -> Partition | None:
     """One starts, too, where the last member would have left and stays.
 
-    overlay.charter:812  JIRA KAFKA-15021
+    overlay.charter:825  JIRA KAFKA-15021
     """
     if slot is None:
         return None
@@ -289,7 +289,7 @@ def replaced_with_reassignment_2(
 ) -> Partition:
     """Also called `PartitionReassignmentReplicas`.
 
-    overlay.charter:559
+    overlay.charter:572
     """
     return replace(
         replaced_with_reassignment(p, target, leaving),
@@ -306,7 +306,7 @@ def with_reassignment(
 ) -> Partition:
     """Also called `PartitionReassignmentReplicas`.
 
-    overlay.charter:573
+    overlay.charter:586
     """
     return replace(
         replaced_with_reassignment_2(p, target, leaving),
@@ -320,7 +320,7 @@ def with_reassignment(
 
 
 def leaving_replicas(p: Partition, target: tuple[Broker, ...]) -> frozenset[Broker]:
-    """overlay.charter:557"""
+    """overlay.charter:570"""
     return frozenset(p.replicas) - frozenset(target)
 
 
@@ -329,7 +329,7 @@ def below_after_unfencing(
     broker: Broker,
     below_shutdown_offset: Map[Broker, frozenset[Broker] | None],
 ) -> Map[Broker, frozenset[Broker] | None]:
-    """overlay.charter:751"""
+    """overlay.charter:764"""
     return Map({
         b: s - {broker} if (s := below_shutdown_offset[b]) is not None else None
         for b in world.brokers
@@ -428,7 +428,7 @@ class Changed3(Changed2):
         if allowed:
             return allowed
 
-        # register/again  overlay.charter:687
+        # register/again  overlay.charter:700
         after = replace(
             self,
             below_shutdown_offset=below_after_registering(broker, self.below_shutdown_offset),
@@ -527,7 +527,7 @@ class Changed3(Changed2):
 
         others = active(self.world, self.registration) - {broker}
 
-        # heartbeat/shuts_down  overlay.charter:722
+        # heartbeat/shuts_down  overlay.charter:735
         if (
             not leads  # idle
             and (
@@ -547,7 +547,7 @@ class Changed3(Changed2):
         ):
             allowed += self._heartbeat_shuts_down(broker, caught_up, below, fenced_now)
 
-        # heartbeat/waits_unsure  overlay.charter:731
+        # heartbeat/waits_unsure  overlay.charter:744
         if (
             now.shutting_down  # stopping
             and (
@@ -574,7 +574,7 @@ class Changed3(Changed2):
         if allowed:
             return allowed
 
-        # heartbeat/waits  overlay.charter:737
+        # heartbeat/waits  overlay.charter:750
         after = replace(self, below_shutdown_offset=below, expired=self.expired - {broker})
         return [Outcome(
             "heartbeat/waits",
@@ -589,7 +589,7 @@ class Changed3(Changed2):
         below: Map[Broker, frozenset[Broker] | None],
         fenced_now: Map[Broker, Registration | None],
     ) -> list[Outcome[Controller, Reply]]:
-        """heartbeat/shuts_down  overlay.charter:722"""
+        """heartbeat/shuts_down  overlay.charter:735"""
         allowed: list[Outcome[Controller, Reply]] = []
         for leader in each_or_none(new_leaders(
             self.world, broker, frozenset(), self.partition, fenced_now, self.config

@@ -157,7 +157,7 @@ class Changed8(Changed7):
         if allowed:
             return allowed
 
-        # register/again  overlay.charter:596
+        # register/again  overlay.charter:609
         after = replace(
             self,
             below_shutdown_offset=below_after_registering(broker, self.below_shutdown_offset),
