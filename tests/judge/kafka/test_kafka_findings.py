@@ -34,6 +34,7 @@ PASSES_ON = {
     "elr_cleared_by_last_image": "4.0.1",
     "elr_keeps_strangers": "3.9.2",
     "expired_goes_on_stopping": "3.7.0",
+    "last_known_leader_has_no_replica": "4.1.0",
     "nobody_blocks_election": "4.1.0",
     "shutdown_offset_moves_on": "3.3.2",
     "stranger_has_no_directory": "3.9.2",

@@ -146,6 +146,12 @@ ROWS = {
         OperationCall("set_unclean_election", {"enabled": True}),
         OperationCall("cancel_reassignment", {"topic": "t"}),
     ),
+    # The same, and the old replica starts again, empty-handed.
+    "last_known_leader_has_no_replica": (
+        3, create("r1"), reassign("r2", "r3"), join("r1", "r2", 8, "r3"), down("r1"),
+        OperationCall("set_unclean_election", {"enabled": True}),
+        OperationCall("cancel_reassignment", {"topic": "t"}), start_anew("r1"),
+    ),
     # One leaves the ISR, the minimum is lowered, the topic goes, and the broker is back.
     "cleared_elr_stays_in_index": (
         2, need(2), create("r1", "r2"), down("r2"), need(1),

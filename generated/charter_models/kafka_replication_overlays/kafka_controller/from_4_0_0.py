@@ -337,7 +337,7 @@ def without_epoch(
     isr: frozenset[Broker],
     isr_epochs: Map[Broker, BrokerEpoch | None],
 ) -> frozenset[Broker]:
-    """overlay.charter:842  KIP 903"""
+    """overlay.charter:867  KIP 903"""
     return frozenset()
 
 
@@ -371,7 +371,7 @@ def replaced_touched(p: Partition, gone: Broker, suspect: frozenset[Broker]) -> 
 def touched(p: Partition, gone: Broker, suspect: frozenset[Broker]) -> bool:
     """Also called `partitionsWithBrokerInIsr`.
 
-    overlay.charter:635
+    overlay.charter:660
     """
     return (
         replaced_touched(p, gone, suspect)
@@ -559,7 +559,7 @@ def below_after_registering(
 
 
 def cleared_after(last_: Partition | None, now: Partition | None) -> Partition | None:
-    """overlay.charter:653  JIRA KAFKA-19383"""
+    """overlay.charter:678  JIRA KAFKA-19383"""
     if last_ is None:
         return now
     if now is None:
@@ -568,7 +568,7 @@ def cleared_after(last_: Partition | None, now: Partition | None) -> Partition |
 
 
 def forgotten_after(before: Partition | None, after_: Partition | None) -> Partition | None:
-    """overlay.charter:668  CODE PartitionChangeBuilder"""
+    """overlay.charter:693  CODE PartitionChangeBuilder"""
     if (
         before is not None
         and after_ is not None
@@ -1058,7 +1058,7 @@ class Changed2(Changed):
     ) -> list[Outcome[Controller, Map[Topic, Partition | None]]]:
         """controller/set_min_isr_image_of_partition"""
 
-        # set_min_isr_image_of_partition/shown  overlay.charter:663
+        # set_min_isr_image_of_partition/shown  overlay.charter:688
         return [Outcome(
             "set_min_isr_image_of_partition/shown",
             Map({t: cleared_after(last_image[t], self.partition[t]) for t in self.world.topics})
@@ -1075,7 +1075,7 @@ class Changed2(Changed):
     ) -> list[Outcome[Controller, Map[Topic, Partition | None]]]:
         """controller/unregister_image_of_partition"""
 
-        # unregister_image_of_partition/shown  overlay.charter:678
+        # unregister_image_of_partition/shown  overlay.charter:703
         return [Outcome(
             "unregister_image_of_partition/shown",
             Map({t: forgotten_after(self.partition[t], next_image[t]) for t in self.world.topics}),

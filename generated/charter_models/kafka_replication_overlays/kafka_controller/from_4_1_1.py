@@ -7,6 +7,7 @@ Applied: those from 4.1.0 on, and
 
     last_known_leader
     reassignment_notes_nobody
+    last_known_leader_has_no_replica
 
 but no longer
 
@@ -18,19 +19,35 @@ What differs from from_4_1_0.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from charter_models.prelude import Map, Outcome, each, replace
+from charter_models.prelude import (
+    Fault,
+    Json,
+    Map,
+    Outcome,
+    each,
+    items_of,
+    number,
+    opaque_number,
+    replace,
+    text_of,
+    truth,
+)
 from charter_models.sibling import go_on, instead_of
 
 if TYPE_CHECKING:
     from charter_models.kafka_replication.controller import (
         Broker,
+        BrokerEpoch,
         Config,
         Controller,
         Done,
         Partition,
         Reply,
+        Topic,
+        active,
         with_cleared_elr,
     )
     from charter_models.kafka_replication_overlays.kafka_controller.from_4_0_0 import (
@@ -49,7 +66,7 @@ go_on(
     "bf4b913cdefba1a96480",
 )
 
-SPEC_DIGEST = "dfcbed3fe646219ed5b1"
+SPEC_DIGEST = "f31832f0b1d783600542"
 
 
 def last_known_elr_after(
@@ -92,6 +109,51 @@ def electable(
 def electable_by_order(p: Partition, able: frozenset[Broker], config: Config) -> frozenset[Broker]:
     """overlay.charter:104  DOC Eligible Leader Replicas"""
     return elected_by_order(p, able, config)
+
+
+def meets_last_leader(
+    slot: Partition | None,
+    gone: frozenset[Broker],
+    able: frozenset[Broker],
+) -> bool:
+    """overlay.charter:634"""
+    return (
+        slot is not None
+        and slot.isr | slot.elr == gone
+        and len(slot.last_known_elr) == 1
+        and len((slot.last_known_elr & able) - frozenset(slot.replicas)) > 0
+    )
+
+
+def fails(state: Changed4, operation: str, args: Mapping[str, Json]) -> list[Fault]:
+    match operation:
+        case "register":
+            return state.register_fails(
+                Broker(text_of(args["broker"])),
+                truth(args["restarted"]),
+                None
+                if args["previous_epoch"] is None
+                else BrokerEpoch(opaque_number(args["previous_epoch"])),
+            )
+        case "heartbeat":
+            return state.heartbeat_fails(
+                Broker(text_of(args["broker"])),
+                BrokerEpoch(opaque_number(args["epoch"])),
+                truth(args["caught_up"]),
+                truth(args["want_fence"]),
+                truth(args["want_shut_down"]),
+            )
+        case "unregister":
+            return state.unregister_fails(Broker(text_of(args["broker"])))
+        case "reassign":
+            return state.reassign_fails(
+                Topic(text_of(args["topic"])),
+                tuple(Broker(text_of(entry)) for entry in items_of(args["target"])),
+            )
+        case "set_min_isr":
+            return state.set_min_isr_fails(number(args["minimum"]))
+        case _:
+            return []
 
 
 @instead_of(Controller)
@@ -170,3 +232,69 @@ class Changed4(Changed3):
             )
             allowed.append(Outcome("set_min_isr/changed", Done(), after))
         return allowed
+
+    def register_fails(
+        self,
+        broker: Broker,
+        restarted: bool,
+        previous_epoch: BrokerEpoch | None,
+    ) -> list[Fault]:
+        faults: list[Fault] = []
+        for allowed in dict.fromkeys(
+            o.branch
+            for o in self.register(broker, restarted, previous_epoch)
+        ):
+            match allowed:
+                case "register/unclean":
+                    if (
+                        self.config.elr
+                        and any(
+                            meets_last_leader(
+                                self.partition[t],
+                                frozenset({broker}),
+                                active(self.world, self.registration),
+                            )
+                            for t in self.world.topics
+                        )
+                    ):
+                        faults.append(Fault(
+                            "register/unclean",
+                            "java.lang.IllegalArgumentException",
+                            "is not assigned to this partition",
+                        ))
+                    faults.append(Fault(
+                        "register/unclean",
+                        "java.lang.RuntimeException",
+                        "existed in isrMembers, but not in the topics map",
+                    ))
+        return faults
+
+    def heartbeat_fails(
+        self,
+        broker: Broker,
+        epoch: BrokerEpoch,
+        caught_up: bool,
+        want_fence: bool,
+        want_shut_down: bool,
+    ) -> list[Fault]:
+        """How an implementation is known to fail in heartbeat."""
+        faults: list[Fault] = []
+        for allowed in dict.fromkeys(
+            o.branch
+            for o in self.heartbeat(broker, epoch, caught_up, want_fence, want_shut_down)
+        ):
+            match allowed:
+                case "heartbeat/unfenced":
+                    if (
+                        self.config.elr
+                        and any(
+                            meets_last_leader(self.partition[t], frozenset(), frozenset({broker}))
+                            for t in self.world.topics
+                        )
+                    ):
+                        faults.append(Fault(
+                            "heartbeat/unfenced",
+                            "java.lang.IllegalArgumentException",
+                            "is not assigned to this partition",
+                        ))
+        return faults

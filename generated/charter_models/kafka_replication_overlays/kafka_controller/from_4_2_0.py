@@ -27,10 +27,10 @@ if TYPE_CHECKING:
 go_on(
     __name__,
     "charter_models.kafka_replication_overlays.kafka_controller.from_4_1_1",
-    "dfcbed3fe646219ed5b1",
+    "f31832f0b1d783600542",
 )
 
-SPEC_DIGEST = "1bc50af27e572e69d534"
+SPEC_DIGEST = "5a074f4be85086aca294"
 
 
 def fails(state: Changed4, operation: str, args: Mapping[str, Json]) -> list[Fault]:
@@ -42,6 +42,14 @@ def fails(state: Changed4, operation: str, args: Mapping[str, Json]) -> list[Fau
                 None
                 if args["previous_epoch"] is None
                 else BrokerEpoch(opaque_number(args["previous_epoch"])),
+            )
+        case "heartbeat":
+            return state.heartbeat_fails(
+                Broker(text_of(args["broker"])),
+                BrokerEpoch(opaque_number(args["epoch"])),
+                truth(args["caught_up"]),
+                truth(args["want_fence"]),
+                truth(args["want_shut_down"]),
             )
         case "unregister":
             return state.unregister_fails(Broker(text_of(args["broker"])))

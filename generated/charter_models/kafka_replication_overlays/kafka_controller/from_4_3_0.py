@@ -26,10 +26,10 @@ if TYPE_CHECKING:
 go_on(
     __name__,
     "charter_models.kafka_replication_overlays.kafka_controller.from_4_2_0",
-    "1bc50af27e572e69d534",
+    "5a074f4be85086aca294",
 )
 
-SPEC_DIGEST = "53a7c2413e85d1fed0c1"
+SPEC_DIGEST = "b1b32ab606f1c637709e"
 
 
 def reassignment_done(p: Partition, isr: frozenset[Broker], config: Config) -> bool:
