@@ -129,6 +129,31 @@ def test_a_start_may_change_a_partition_without_isr_and_elr_or_leave_it() -> Non
     assert {json.loads(state)["partition"]["t1"]["leader"] for state in shown} == {None, "b1"}
 
 
+def test_an_elr_that_stayed_may_be_cleared_by_a_broker_of_the_index() -> None:
+    """ELR is off, and b1 was in an ELR that was cleared: the index lists the partition for it."""
+    folder = "charter_models.kafka_replication_overlays.kafka_controller"
+    model = load(f"{folder}.cleared_elr_stays_in_index")
+    stayed: Json = {
+        "topic_id": "~1", "replicas": ["b2"], "isr": [], "leader": None,
+        "leader_epoch": 1, "partition_epoch": 1, "elr": ["b2"], "last_known_elr": ["b2"],
+        "adding": [], "removing": [], "recovering": False,
+    }  # fmt: skip
+    gone: Json = {"epoch": "@1", "fenced": True, "shutting_down": False}
+    state = model.given(
+        {
+            "partition": {"t1": stayed},
+            "registration": {"b1": gone, "b2": None},
+            "config": {"min_insync_replicas": 1, "unclean_election": False, "elr": False},
+            "last_broker_epoch": "@1", "last_topic_id": "~1",
+        },
+        {"Broker": ("b1", "b2"), "Topic": ("t1",)},
+    )  # fmt: skip
+    outcomes = model.outcomes(state, "unregister", {"broker": "b1"})
+    shown = [json.loads(json.dumps(model.encode(one.state)))["partition"]["t1"] for one in outcomes]
+    # Where it throws instead, nothing changes.
+    assert [(one["elr"], one["partition_epoch"]) for one in shown] == [(["b2"], 1), ([], 2)]
+
+
 REFUSED = {"unclean_election_is_ignored"}
 REPORTED: Mapping[str, Mapping[str, set[str]]] = {
     "3.3.1": {

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 begin(__name__, "charter_models.kafka_replication.controller", "03b230592a22d2a7b6df")
 
 CHANGES = "heartbeat register session_expires unregister"
-SPEC_DIGEST = "a5d8c6b3526f21873c47"
+SPEC_DIGEST = "e6e980c3d0aa478d53c6"
 
 
 def replaced_touched(p: Partition, gone: Broker, suspect: frozenset[Broker]) -> bool:
@@ -43,9 +43,14 @@ def touched(p: Partition, gone: Broker, suspect: frozenset[Broker]) -> bool:
         replaced_touched(p, gone, suspect)
         or (
             gone in suspect
-            and gone in frozenset(p.replicas)
             and gone not in p.isr | p.elr
-            and ((p.leader is None and not p.isr | p.elr) or may_complete(p))
+            and (
+                (
+                    gone in frozenset(p.replicas)
+                    and ((p.leader is None and not p.isr | p.elr) or may_complete(p))
+                )
+                or len(p.elr | p.last_known_elr) > 0
+            )
         )
     )
 

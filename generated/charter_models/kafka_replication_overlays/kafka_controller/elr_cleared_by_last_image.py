@@ -55,7 +55,7 @@ OPERATIONS: tuple[str, ...] = (
 
 
 def cleared_after(last_: Partition | None, now: Partition | None) -> Partition | None:
-    """overlay.charter:678  JIRA KAFKA-19383"""
+    """overlay.charter:679  JIRA KAFKA-19383"""
     if last_ is None:
         return now
     if now is None:
@@ -64,7 +64,7 @@ def cleared_after(last_: Partition | None, now: Partition | None) -> Partition |
 
 
 def forgotten_after(before: Partition | None, after_: Partition | None) -> Partition | None:
-    """overlay.charter:693  CODE PartitionChangeBuilder"""
+    """overlay.charter:694  CODE PartitionChangeBuilder"""
     if (
         before is not None
         and after_ is not None
@@ -136,7 +136,7 @@ class Changed(Controller):
     ) -> list[Outcome[Controller, Map[Topic, Partition | None]]]:
         """controller/set_min_isr_image_of_partition"""
 
-        # set_min_isr_image_of_partition/shown  overlay.charter:688
+        # set_min_isr_image_of_partition/shown  overlay.charter:689
         return [Outcome(
             "set_min_isr_image_of_partition/shown",
             Map({t: cleared_after(last_image[t], self.partition[t]) for t in self.world.topics})
@@ -153,7 +153,7 @@ class Changed(Controller):
     ) -> list[Outcome[Controller, Map[Topic, Partition | None]]]:
         """controller/unregister_image_of_partition"""
 
-        # unregister_image_of_partition/shown  overlay.charter:703
+        # unregister_image_of_partition/shown  overlay.charter:704
         return [Outcome(
             "unregister_image_of_partition/shown",
             Map({t: forgotten_after(self.partition[t], next_image[t]) for t in self.world.topics}),

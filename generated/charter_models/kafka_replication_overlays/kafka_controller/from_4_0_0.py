@@ -94,7 +94,7 @@ go_on(
     "eedf5bb353c6d2d02f77",
 )
 
-SPEC_DIGEST = "2282f75abd0e2f94a41c"
+SPEC_DIGEST = "9f52f6941333a60c6a7f"
 OPERATIONS: tuple[str, ...] = (
     "register",
     "heartbeat",
@@ -337,7 +337,7 @@ def without_epoch(
     isr: frozenset[Broker],
     isr_epochs: Map[Broker, BrokerEpoch | None],
 ) -> frozenset[Broker]:
-    """overlay.charter:867  KIP 903"""
+    """overlay.charter:868  KIP 903"""
     return frozenset()
 
 
@@ -377,9 +377,14 @@ def touched(p: Partition, gone: Broker, suspect: frozenset[Broker]) -> bool:
         replaced_touched(p, gone, suspect)
         or (
             gone in suspect
-            and gone in frozenset(p.replicas)
             and gone not in p.isr | p.elr
-            and ((p.leader is None and not p.isr | p.elr) or may_complete(p))
+            and (
+                (
+                    gone in frozenset(p.replicas)
+                    and ((p.leader is None and not p.isr | p.elr) or may_complete(p))
+                )
+                or len(p.elr | p.last_known_elr) > 0
+            )
         )
     )
 
@@ -559,7 +564,7 @@ def below_after_registering(
 
 
 def cleared_after(last_: Partition | None, now: Partition | None) -> Partition | None:
-    """overlay.charter:678  JIRA KAFKA-19383"""
+    """overlay.charter:679  JIRA KAFKA-19383"""
     if last_ is None:
         return now
     if now is None:
@@ -568,7 +573,7 @@ def cleared_after(last_: Partition | None, now: Partition | None) -> Partition |
 
 
 def forgotten_after(before: Partition | None, after_: Partition | None) -> Partition | None:
-    """overlay.charter:693  CODE PartitionChangeBuilder"""
+    """overlay.charter:694  CODE PartitionChangeBuilder"""
     if (
         before is not None
         and after_ is not None
@@ -1058,7 +1063,7 @@ class Changed2(Changed):
     ) -> list[Outcome[Controller, Map[Topic, Partition | None]]]:
         """controller/set_min_isr_image_of_partition"""
 
-        # set_min_isr_image_of_partition/shown  overlay.charter:688
+        # set_min_isr_image_of_partition/shown  overlay.charter:689
         return [Outcome(
             "set_min_isr_image_of_partition/shown",
             Map({t: cleared_after(last_image[t], self.partition[t]) for t in self.world.topics})
@@ -1075,7 +1080,7 @@ class Changed2(Changed):
     ) -> list[Outcome[Controller, Map[Topic, Partition | None]]]:
         """controller/unregister_image_of_partition"""
 
-        # unregister_image_of_partition/shown  overlay.charter:703
+        # unregister_image_of_partition/shown  overlay.charter:704
         return [Outcome(
             "unregister_image_of_partition/shown",
             Map({t: forgotten_after(self.partition[t], next_image[t]) for t in self.world.topics}),

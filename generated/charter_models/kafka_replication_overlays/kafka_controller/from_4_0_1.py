@@ -29,10 +29,10 @@ if TYPE_CHECKING:
 go_on(
     __name__,
     "charter_models.kafka_replication_overlays.kafka_controller.from_4_0_0",
-    "2282f75abd0e2f94a41c",
+    "9f52f6941333a60c6a7f",
 )
 
-SPEC_DIGEST = "95f1e81f84d77c12276a"
+SPEC_DIGEST = "81b2254ac6f2307c170c"
 OPERATIONS: tuple[str, ...] = (
     "register",
     "heartbeat",

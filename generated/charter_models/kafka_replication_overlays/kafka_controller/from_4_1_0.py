@@ -35,10 +35,10 @@ if TYPE_CHECKING:
 go_on(
     __name__,
     "charter_models.kafka_replication_overlays.kafka_controller.from_4_0_1",
-    "95f1e81f84d77c12276a",
+    "81b2254ac6f2307c170c",
 )
 
-SPEC_DIGEST = "bf4b913cdefba1a96480"
+SPEC_DIGEST = "8a453c278778ee872edb"
 
 
 def last_known_elr_after(

@@ -63,10 +63,10 @@ if TYPE_CHECKING:
 go_on(
     __name__,
     "charter_models.kafka_replication_overlays.kafka_controller.from_4_1_0",
-    "bf4b913cdefba1a96480",
+    "8a453c278778ee872edb",
 )
 
-SPEC_DIGEST = "f31832f0b1d783600542"
+SPEC_DIGEST = "f436853881f3fc37d3ac"
 
 
 def last_known_elr_after(

@@ -27,10 +27,10 @@ if TYPE_CHECKING:
 go_on(
     __name__,
     "charter_models.kafka_replication_overlays.kafka_controller.from_4_1_1",
-    "f31832f0b1d783600542",
+    "f436853881f3fc37d3ac",
 )
 
-SPEC_DIGEST = "5a074f4be85086aca294"
+SPEC_DIGEST = "32f9b7f29cb4a5a6a0d5"
 
 
 def fails(state: Changed4, operation: str, args: Mapping[str, Json]) -> list[Fault]:

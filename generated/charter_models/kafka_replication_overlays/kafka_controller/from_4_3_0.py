@@ -26,10 +26,10 @@ if TYPE_CHECKING:
 go_on(
     __name__,
     "charter_models.kafka_replication_overlays.kafka_controller.from_4_2_0",
-    "5a074f4be85086aca294",
+    "32f9b7f29cb4a5a6a0d5",
 )
 
-SPEC_DIGEST = "b1b32ab606f1c637709e"
+SPEC_DIGEST = "d9f60d89c59d1d9e0cac"
 
 
 def reassignment_done(p: Partition, isr: frozenset[Broker], config: Config) -> bool:

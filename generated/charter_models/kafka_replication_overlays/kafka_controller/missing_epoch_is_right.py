@@ -29,5 +29,5 @@ def without_epoch(
     isr: frozenset[Broker],
     isr_epochs: Map[Broker, BrokerEpoch | None],
 ) -> frozenset[Broker]:
-    """overlay.charter:867  KIP 903"""
+    """overlay.charter:868  KIP 903"""
     return frozenset()

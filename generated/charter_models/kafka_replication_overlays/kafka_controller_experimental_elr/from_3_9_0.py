@@ -74,7 +74,7 @@ if TYPE_CHECKING:
 go_on(
     __name__,
     "charter_models.kafka_replication_overlays.kafka_controller.from_4_0_0",
-    "2282f75abd0e2f94a41c",
+    "9f52f6941333a60c6a7f",
 )
 
 SPEC_DIGEST = "bfcf0a3d04e52753753e"

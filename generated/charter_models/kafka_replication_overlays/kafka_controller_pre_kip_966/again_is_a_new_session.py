@@ -59,7 +59,7 @@ def leaders_after(
 ) -> frozenset[Broker]:
     """Once its partition changes for another reason, an active broker leads.
 
-    overlay.charter:734
+    overlay.charter:735
     """
     return replaced_leaders_after(
         replace(p, leader=None) if p.leader is not None and p.leader not in able else p,
@@ -144,7 +144,7 @@ class Changed2(Changed):
         if allowed:
             return allowed
 
-        # register/again  overlay.charter:725
+        # register/again  overlay.charter:726
         after = replace(
             self,
             below_shutdown_offset=below_after_registering(broker, self.below_shutdown_offset),

@@ -113,7 +113,7 @@ def electable(
 ) -> frozenset[Broker]:
     """Also called `electAnyLeader`.
 
-    overlay.charter:826  JIRA KAFKA-12670
+    overlay.charter:827  JIRA KAFKA-12670
     """
     return replaced_electable(p, replicas, isr, suspect, able, config) & isr
 
@@ -197,7 +197,7 @@ def without_epoch(
     isr: frozenset[Broker],
     isr_epochs: Map[Broker, BrokerEpoch | None],
 ) -> frozenset[Broker]:
-    """overlay.charter:878  KIP 903"""
+    """overlay.charter:879  KIP 903"""
     return frozenset()
 
 
@@ -219,7 +219,7 @@ def leaders_after(
 ) -> frozenset[Broker]:
     """Once its partition changes for another reason, an active broker leads.
 
-    overlay.charter:734
+    overlay.charter:735
     """
     return replaced_leaders_after(
         replace(p, leader=None) if p.leader is not None and p.leader not in able else p,
@@ -252,7 +252,7 @@ def without_broker(
 ) -> Partition | None:
     """One starts, too, where the last member would have left and stays.
 
-    overlay.charter:850  JIRA KAFKA-15021
+    overlay.charter:851  JIRA KAFKA-15021
     """
     if slot is None:
         return None
@@ -329,7 +329,7 @@ def below_after_unfencing(
     broker: Broker,
     below_shutdown_offset: Map[Broker, frozenset[Broker] | None],
 ) -> Map[Broker, frozenset[Broker] | None]:
-    """overlay.charter:789"""
+    """overlay.charter:790"""
     return Map({
         b: s - {broker} if (s := below_shutdown_offset[b]) is not None else None
         for b in world.brokers
@@ -428,7 +428,7 @@ class Changed3(Changed2):
         if allowed:
             return allowed
 
-        # register/again  overlay.charter:725
+        # register/again  overlay.charter:726
         after = replace(
             self,
             below_shutdown_offset=below_after_registering(broker, self.below_shutdown_offset),
@@ -527,7 +527,7 @@ class Changed3(Changed2):
 
         others = active(self.world, self.registration) - {broker}
 
-        # heartbeat/shuts_down  overlay.charter:760
+        # heartbeat/shuts_down  overlay.charter:761
         if (
             not leads  # idle
             and (
@@ -547,7 +547,7 @@ class Changed3(Changed2):
         ):
             allowed += self._heartbeat_shuts_down(broker, caught_up, below, fenced_now)
 
-        # heartbeat/waits_unsure  overlay.charter:769
+        # heartbeat/waits_unsure  overlay.charter:770
         if (
             now.shutting_down  # stopping
             and (
@@ -574,7 +574,7 @@ class Changed3(Changed2):
         if allowed:
             return allowed
 
-        # heartbeat/waits  overlay.charter:775
+        # heartbeat/waits  overlay.charter:776
         after = replace(self, below_shutdown_offset=below, expired=self.expired - {broker})
         return [Outcome(
             "heartbeat/waits",
@@ -589,7 +589,7 @@ class Changed3(Changed2):
         below: Map[Broker, frozenset[Broker] | None],
         fenced_now: Map[Broker, Registration | None],
     ) -> list[Outcome[Controller, Reply]]:
-        """heartbeat/shuts_down  overlay.charter:760"""
+        """heartbeat/shuts_down  overlay.charter:761"""
         allowed: list[Outcome[Controller, Reply]] = []
         for leader in each_or_none(new_leaders(
             self.world, broker, frozenset(), self.partition, fenced_now, self.config

@@ -141,7 +141,7 @@ class Changed4(Changed3):
 
         others = active(self.world, self.registration) - {broker}
 
-        # heartbeat/shuts_down  overlay.charter:760
+        # heartbeat/shuts_down  overlay.charter:761
         if (
             not leads  # idle
             and (
@@ -161,7 +161,7 @@ class Changed4(Changed3):
         ):
             allowed += self._heartbeat_shuts_down(broker, caught_up, below, fenced_now)
 
-        # heartbeat/waits_unsure  overlay.charter:769
+        # heartbeat/waits_unsure  overlay.charter:770
         if (
             now.shutting_down  # stopping
             and self.below_shutdown_offset[broker] is None  # unsure
@@ -185,7 +185,7 @@ class Changed4(Changed3):
         if allowed:
             return allowed
 
-        # heartbeat/waits  overlay.charter:775
+        # heartbeat/waits  overlay.charter:776
         after = replace(self, below_shutdown_offset=below, expired=self.expired - {broker})
         return [Outcome(
             "heartbeat/waits",

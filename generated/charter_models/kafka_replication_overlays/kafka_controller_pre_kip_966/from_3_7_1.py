@@ -147,7 +147,7 @@ class Changed7(Changed6):
         if allowed:
             return allowed
 
-        # register/again  overlay.charter:802
+        # register/again  overlay.charter:803
         after = replace(
             self,
             below_shutdown_offset=below_after_registering(broker, self.below_shutdown_offset),

@@ -69,7 +69,7 @@ def without_broker(
 ) -> Partition | None:
     """One starts, too, where the last member would have left and stays.
 
-    overlay.charter:850  JIRA KAFKA-15021
+    overlay.charter:851  JIRA KAFKA-15021
     """
     if slot is None:
         return None

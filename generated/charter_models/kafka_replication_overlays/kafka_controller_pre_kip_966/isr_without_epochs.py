@@ -47,7 +47,7 @@ def without_epoch(
     isr: frozenset[Broker],
     isr_epochs: Map[Broker, BrokerEpoch | None],
 ) -> frozenset[Broker]:
-    """overlay.charter:878  KIP 903"""
+    """overlay.charter:879  KIP 903"""
     return frozenset()
 
 
