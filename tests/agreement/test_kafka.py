@@ -27,7 +27,7 @@ CASED = 12
 
 TINY = [
     "tiny_elr", "tiny_reassignment", "tiny_proposals", "tiny_shutdown", "tiny_configuration",
-    "tiny_topics", "tiny_snapshot", "tiny_unclean_task",
+    "tiny_topics", "tiny_snapshot", "tiny_unclean_task", "tiny_lapsed",
 ]  # fmt: skip
 
 

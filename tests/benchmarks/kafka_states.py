@@ -179,6 +179,11 @@ def _state(call: Call, names: Names, parts: Sequence[Part], last_epoch: int) -> 
         for one, r in known.items()
         if one in names.ids and r["fenced"] and not r.get("session")
     ]
+    lapsed = [
+        names.of(one)
+        for one, r in known.items()
+        if one in names.ids and not r["fenced"] and r.get("session") is False
+    ]
     return {
         "partition": dict(zip(topics, values, strict=True)),
         "registration": names.map(lambda one: _registration(known.get(one))),
@@ -187,6 +192,7 @@ def _state(call: Call, names: Names, parts: Sequence[Part], last_epoch: int) -> 
         "last_topic_id": f"~{len(parts)}",
         "below_shutdown_offset": names.map(lambda one: _below(known, one, names)),
         "expired": cast(Json, expired),
+        "lapsed": cast(Json, lapsed),
         "suspects": {topic: [] for topic in topics},
         "elr_holds": dict.fromkeys(topics, before["elr"]),
     }

@@ -16,7 +16,7 @@ from charter.semantics.expressions import State
 
 TINY = [
     "tiny_elr", "tiny_reassignment", "tiny_proposals", "tiny_shutdown", "tiny_configuration",
-    "tiny_topics", "tiny_both_topics", "tiny_snapshot", "tiny_unclean_task",
+    "tiny_topics", "tiny_both_topics", "tiny_snapshot", "tiny_unclean_task", "tiny_lapsed",
 ]  # fmt: skip
 SEVERAL = [
     "both_topics_led", "both_topics_shut_down", "both_topics_moved", "shutdown_among_joins",

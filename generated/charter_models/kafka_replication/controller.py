@@ -56,7 +56,7 @@ from charter_models.prelude import (
 PROTOCOL = "kafka.replication"
 VARIANT = ""
 COMPONENT = "controller"
-SPEC_DIGEST = "03b230592a22d2a7b6df"
+SPEC_DIGEST = "f9f5024f0deb4022cff5"
 
 # --- vocabulary -----------------------------------------------------------------------------------
 
@@ -211,7 +211,7 @@ class World:
 def refusals() -> frozenset[Error]:
     """The possible error codes of a proposal where the texts say that it fails, but not how.
 
-    00-types.charter:226
+    00-types.charter:227
     """
     return frozenset({
         Error.INVALID_REQUEST,
@@ -248,11 +248,28 @@ def active(world: World, registration: Map[Broker, Registration | None]) -> froz
     )
 
 
+def fenced_at_the_end(
+    broker: Broker,
+    registration: Map[Broker, Registration | None],
+    lapsed: frozenset[Broker],
+) -> Registration | None:
+    """The registration of a broker as its next process finds that: a broker whose session has
+    ended counts as fenced. S2 §6.5.1 fences it first; the next process may do both in one
+    step.
+
+    10-rules.charter:18  S2 §6.5.1
+    """
+    r = registration[broker]
+    if r is None:
+        return None
+    return replace(r, fenced=r.fenced or broker in lapsed)
+
+
 def min_isr(replicas: tuple[Broker, ...], config: Config) -> int:
     """min.insync.replicas, but at most the number of replicas. The texts do not say what a
     larger value means. Also called `getTopicEffectiveMinIsr`.
 
-    10-rules.charter:18
+    10-rules.charter:26
     """
     return max(1, min(config.min_insync_replicas, len(replicas)))
 
@@ -270,7 +287,7 @@ def eligible_after(
     registered after an unclean shutdown: they leave the ELR. Also called
     `maybePopulateTargetElr`.
 
-    10-rules.charter:27  S2 §6.5, S2 §6.5.2, S0 §5.2, S1 Case A, S1 Case G
+    10-rules.charter:35  S2 §6.5, S2 §6.5.2, S0 §5.2, S1 Case A, S1 Case G
     """
     if not config.elr or len(isr) >= min_isr(replicas, config):
         return frozenset()
@@ -286,7 +303,7 @@ def last_known_elr_after(
     """lastKnownElr after a change: replicas that left the ELR by an unclean shutdown, until the
     ISR is large enough again. `next` is the changed partition with the old lastKnownElr.
 
-    10-rules.charter:41  S2 §6.8, S1 Balanced mode, S0 §5.3.1
+    10-rules.charter:49  S2 §6.8, S1 Balanced mode, S0 §5.3.1
     """
     if not config.elr or len(next_.isr) >= min_isr(next_.replicas, config):
         return frozenset()
@@ -301,7 +318,7 @@ def with_last_known_elr(
 ) -> Partition:
     """The changed partition `next` with its new lastKnownElr.
 
-    10-rules.charter:52  S1 Balanced mode
+    10-rules.charter:60  S1 Balanced mode
     """
     return replace(next_, last_known_elr=last_known_elr_after(p, next_, suspect, config))
 
@@ -316,7 +333,7 @@ def complete(
     """The replicas that hold every committed record, as far as the controller knows: ISR and
     ELR.
 
-    10-rules.charter:61  S1 Eligible Leader Replicas (ELR), S2 §6.5
+    10-rules.charter:69  S1 Eligible Leader Replicas (ELR), S2 §6.5
     """
     return isr | eligible_after(p, replicas, isr, suspect, config)
 
@@ -334,7 +351,7 @@ def candidates(
     partition before the change, `replicas` and `isr` are those after it. Also called
     `isValidNewLeader`.
 
-    10-rules.charter:73  S2 §6.5, S1 Eligible Leader Replicas (ELR), S1 Case B
+    10-rules.charter:81  S2 §6.5, S1 Eligible Leader Replicas (ELR), S1 Case B
     """
     return complete(p, replicas, isr, suspect, config) & able
 
@@ -351,7 +368,7 @@ def electable(
     in sync; otherwise any candidate; without candidates any replica in `able`, if unclean
     election is configured. Also called `electAnyLeader`.
 
-    10-rules.charter:87  MODEL §2.8, S1 Case B, S3 Unclean leader election
+    10-rules.charter:95  MODEL §2.8, S1 Case B, S3 Unclean leader election
     """
     clean = candidates(p, replicas, isr, suspect, able, config)
     if p.leader in able & isr:
@@ -365,7 +382,7 @@ def bumped(p: Partition, next_: Partition) -> Partition:
     """The changed partition with its epochs: another leader starts a leader epoch, any change
     starts a partition epoch.
 
-    10-rules.charter:103  MODEL §2.8, S2 §6.5.2
+    10-rules.charter:111  MODEL §2.8, S2 §6.5.2
     """
     led = next_ if next_.leader == p.leader else replace(next_, leader_epoch=bump(p.leader_epoch))
     return p if led == p else replace(led, partition_epoch=bump(p.partition_epoch))
@@ -383,7 +400,7 @@ def isr_after_election(
     only member. Without a leader and without ELR the last member stays in the ISR, even if it
     is fenced.
 
-    10-rules.charter:111  S1 Case B, S1 The Last Replica Standing issue, S1 How it works
+    10-rules.charter:119  S1 Case B, S1 The Last Replica Standing issue, S1 How it works
     """
     if leader is None:
         return p.isr & frozenset(replicas) if not isr and not config.elr else isr
@@ -404,7 +421,7 @@ def elected(
     unclean: the ELR is cleared and the leader has to recover. Also called
     `PartitionChangeBuilder.build`.
 
-    10-rules.charter:128  S1 Case B, S1 Case C, S1 Case D, S1 Case G, S0 §5.2.1
+    10-rules.charter:136  S1 Case B, S1 Case C, S1 Case D, S1 Case G, S0 §5.2.1
     """
     sound = complete(p, shape.replicas, isr, suspect, config)
     unclean = leader is not None and leader not in sound
@@ -425,7 +442,7 @@ def completes(adding: frozenset[Broker], isr: frozenset[Broker], config: Config)
     that are added, and is not smaller than min.insync.replicas, however few replicas there
     will be.
 
-    10-rules.charter:151  MODEL §4.2, S2 §6.7
+    10-rules.charter:159  MODEL §4.2, S2 §6.7
     """
     return adding <= isr and len(isr) >= config.min_insync_replicas
 
@@ -441,7 +458,7 @@ def with_new_isr(
     reassignment that can complete does: the replicas to remove go, and a leader epoch starts
     even if the leader stays. Also called `completeReassignmentIfNeeded`.
 
-    10-rules.charter:158  MODEL §4.2, S2 §6.7, MODEL §2.9
+    10-rules.charter:166  MODEL §4.2, S2 §6.7, MODEL §2.9
     """
     complete_ = reassignment_done(p, isr, config)
     replicas = keep(p.replicas, frozenset(p.replicas) - p.removing) if complete_ else p.replicas
@@ -471,7 +488,7 @@ def reassignment_done(p: Partition, isr: frozenset[Broker], config: Config) -> b
     S2 §6.7 are read as those that are added (the variant `completes_in_full` reads all). Also
     called `maybeCompleteReassignment`.
 
-    10-rules.charter:185  MODEL §4.2, S2 §6.7
+    10-rules.charter:193  MODEL §4.2, S2 §6.7
     """
     return len(p.adding | p.removing) > 0 and completes(p.adding, isr - p.removing, config)
 
@@ -483,7 +500,7 @@ def without_epoch(
 ) -> frozenset[Broker]:
     """The replicas that a proposal adds without their broker epoch.
 
-    10-rules.charter:191  MODEL §2.9
+    10-rules.charter:199  MODEL §2.9
     """
     return frozenset(r for r in isr - p.isr if isr_epochs[r] is None)
 
@@ -497,7 +514,7 @@ def leaders_after(
     """The possible leaders once `isr` is accepted: the present leader, unless the reassignment
     that completes removes it; then any member of the ISR in `able`.
 
-    10-rules.charter:214  MODEL §4.2, S2 §6.7
+    10-rules.charter:222  MODEL §4.2, S2 §6.7
     """
     synced = isr - p.removing if reassignment_done(p, isr, config) else isr
     return frozenset({p.leader}) if p.leader in synced else synced & able
@@ -507,7 +524,7 @@ def touched(p: Partition, gone: Broker, suspect: frozenset[Broker]) -> bool:
     """Whether `gone` leaves the ISR of a partition, or its ELR after an unclean shutdown. Also
     called `partitionsWithBrokerInIsr`.
 
-    10-rules.charter:222  S0 §5.2, S2 §6.5.1
+    10-rules.charter:230  S0 §5.2, S2 §6.5.1
     """
     return gone in p.isr or (gone in suspect and gone in p.elr)
 
@@ -524,7 +541,7 @@ def new_leaders(
     unregistered or registered again. One of them, or none, becomes `leader` in
     `leader_and_isr_updates`.
 
-    10-rules.charter:230  MODEL §2.8
+    10-rules.charter:238  MODEL §2.8
     """
     able = active(world, registration)
     return Map({
@@ -548,7 +565,7 @@ def leader_and_isr_updates(
     """All partitions when `gone` has left their ISRs, each with the leader that was elected for
     it. Also called `generateLeaderAndIsrUpdates`.
 
-    10-rules.charter:244  MODEL §2.8
+    10-rules.charter:252  MODEL §2.8
     """
     return Map({
         t: without_broker(partition[t], gone, suspect, leader[t], config)
@@ -565,7 +582,7 @@ def without_broker(
 ) -> Partition | None:
     """One partition when `gone` has left its ISR and `leader` was elected.
 
-    10-rules.charter:254  MODEL §2.8
+    10-rules.charter:262  MODEL §2.8
     """
     if slot is None:
         return None
@@ -581,7 +598,7 @@ def leaders_if_leaderless(
 ) -> frozenset[Broker]:
     """The possible leaders of a partition without a leader, when a broker is unfenced.
 
-    10-rules.charter:270  MODEL §2.8
+    10-rules.charter:278  MODEL §2.8
     """
     if slot is None:
         return frozenset()
@@ -598,7 +615,7 @@ def elected_if_leaderless(
     """A partition without a leader after the election of `leader`; others do not change. Also
     called `handleBrokerUnfenced`.
 
-    10-rules.charter:278  MODEL §2.8
+    10-rules.charter:286  MODEL §2.8
     """
     if slot is None:
         return None
@@ -611,7 +628,7 @@ def electable_by_order(p: Partition, able: frozenset[Broker], config: Config) ->
     """The possible leaders when an operator orders an unclean election: the candidates; without
     any, all active replicas.
 
-    10-rules.charter:291  S3 Unclean leader election, DOC kafka-leader-election: unclean
+    10-rules.charter:299  S3 Unclean leader election, DOC kafka-leader-election: unclean
     """
     clean = candidates(p, p.replicas, p.isr, frozenset(), able, config)
     return clean if len(clean) > 0 else frozenset(p.replicas) & able
@@ -624,7 +641,7 @@ def leaders_uncleanly(
 ) -> frozenset[Broker]:
     """The possible leaders of a partition without a leader in a periodic unclean election.
 
-    10-rules.charter:297  DOC unclean.leader.election.enable
+    10-rules.charter:305  DOC unclean.leader.election.enable
     """
     if slot is None:
         return frozenset()
@@ -638,7 +655,7 @@ def led_uncleanly(
 ) -> Partition | None:
     """A partition after a periodic unclean election of `leader`; without one it does not change.
 
-    10-rules.charter:305  DOC unclean.leader.election.enable
+    10-rules.charter:313  DOC unclean.leader.election.enable
     """
     if leader is None:
         return slot
@@ -655,7 +672,7 @@ def with_reassignment(
     then `leaving`, the replicas to remove, whose order no text specifies. Also called
     `PartitionReassignmentReplicas`.
 
-    10-rules.charter:311  MODEL §4.2, KIP 455
+    10-rules.charter:319  MODEL §4.2, KIP 455
     """
     return replace(
         p,
@@ -672,7 +689,7 @@ def leaving_orders(
 ) -> frozenset[tuple[Broker, ...]]:
     """All orders of the replicas that a reassignment to `target` removes.
 
-    10-rules.charter:321
+    10-rules.charter:329
     """
     return frozenset(
         o
@@ -685,7 +702,7 @@ def leaving_replicas(p: Partition, target: tuple[Broker, ...]) -> frozenset[Brok
     """The replicas that a reassignment to `target` removes when it completes. Replicas that an
     earlier reassignment was still adding are removed at once.
 
-    10-rules.charter:326  MODEL §4.2, KIP 455
+    10-rules.charter:334  MODEL §4.2, KIP 455
     """
     return frozenset(p.replicas) - p.adding - frozenset(target)
 
@@ -693,7 +710,7 @@ def leaving_replicas(p: Partition, target: tuple[Broker, ...]) -> frozenset[Brok
 def with_cleared_elr(slot: Partition | None) -> Partition | None:
     """A partition with ELR and lastKnownElr cleared.
 
-    10-rules.charter:331  DOC Eligible Leader Replicas
+    10-rules.charter:339  DOC Eligible Leader Replicas
     """
     if slot is None:
         return None
@@ -708,7 +725,7 @@ def new_partition(
 ) -> Partition:
     """The partition of a new topic.
 
-    10-rules.charter:339  MODEL §2.4, DOC CreateTopics
+    10-rules.charter:347  MODEL §2.4, DOC CreateTopics
     """
     return Partition(
         topic_id=id_,
@@ -728,7 +745,7 @@ def new_partition(
 def is_leader(slot: Partition | None, broker: Broker) -> bool:
     """Whether `broker` leads the partition.
 
-    10-rules.charter:361
+    10-rules.charter:369
     """
     return slot is not None and slot.leader == broker
 
@@ -742,7 +759,7 @@ def below_after_report(
     """`below_shutdown_offset` after a heartbeat of `broker`. If it has read all metadata
     (`caught_up`), no broker waits for it any more. Also called `touch`.
 
-    10-rules.charter:366  MODEL §8.3
+    10-rules.charter:374  MODEL §8.3
     """
     return Map({
         b: (s - {broker} if caught_up else s)
@@ -759,7 +776,7 @@ def led_by_preferred(
 ) -> Partition | None:
     """A partition led by its preferred leader, if that is in sync and may lead.
 
-    10-rules.charter:380  DOC auto.leader.rebalance.enable
+    10-rules.charter:388  DOC auto.leader.rebalance.enable
     """
     if slot is None:
         return None
@@ -771,7 +788,7 @@ def led_by_preferred(
 def without_unclean_election(config: Config) -> Config:
     """The configuration for elections during a reassignment: these are never unclean.
 
-    10-rules.charter:391
+    10-rules.charter:399
     """
     return replace(config, unclean_election=False)
 
@@ -785,7 +802,7 @@ def below_after_unfencing(
     for its next heartbeat. Its own entry is lost: the controller does not know whether it was
     shutting down.
 
-    10-rules.charter:396
+    10-rules.charter:404
     """
     return Map({
         b: (None if b == broker else s | {broker})
@@ -859,6 +876,10 @@ class Controller:
     """Fenced brokers whose registration has expired: their session timed out, and they have not
     been heard from since. A new controller does not know them. Volatile: a failover loses it.
     """
+    lapsed: frozenset[Broker]
+    """Brokers that are not fenced yet, though their session has ended. A new controller does not
+    know them: it begins a session of each. Volatile: a failover loses it.
+    """
 
     @classmethod
     def initial(cls, world: World) -> Controller:
@@ -872,6 +893,7 @@ class Controller:
             last_topic_id=TopicId("0"),
             below_shutdown_offset=Map({b: None for b in world.brokers}),
             expired=frozenset(),
+            lapsed=frozenset(),
         )
 
     # Brokers.
@@ -916,13 +938,13 @@ class Controller:
             raise Undefined(f"register happens where its assumption is false: `{broken}`")
         allowed: list[Outcome[Controller, Reply]] = []
 
-        known = self.registration[broker]
+        known = fenced_at_the_end(broker, self.registration, self.lapsed)
         epoch = bump(self.last_broker_epoch)
         registered_now = self.registration.put(
             broker, Registration(epoch=epoch, fenced=True, shutting_down=False)
         )
 
-        # register/duplicate  20-controller.charter:56  S2 §6.5.1, DOC Protocol errors:
+        # register/duplicate  20-controller.charter:59  S2 §6.5.1, DOC Protocol errors:
         # DUPLICATE_BROKER_REGISTRATION
         # Another process of the broker is registered, and not fenced: it gets a new broker epoch
         # only once that one has been fenced.
@@ -934,9 +956,10 @@ class Controller:
                 "register/duplicate", Rejected(Error.DUPLICATE_BROKER_REGISTRATION), self
             ))
 
-        # register/session_lives  20-controller.charter:61
+        # register/session_lives  20-controller.charter:64
         # The broker is fenced, but its registration has not expired, as far as the controller
-        # knows. The texts do not say whether it waits for that.
+        # knows; or its session has ended, and it is not fenced yet. The texts do not say whether it
+        # waits for that.
         if (
             known is not None and known.fenced  # fenced
             and restarted  # other_process
@@ -946,7 +969,7 @@ class Controller:
                 "register/session_lives", Rejected(Error.DUPLICATE_BROKER_REGISTRATION), self
             ))
 
-        # register/clean  20-controller.charter:67  S0 §5.2, KIP 966
+        # register/clean  20-controller.charter:70  S0 §5.2, KIP 966
         if (
             known is not None and known.fenced  # fenced
             and restarted  # other_process
@@ -954,7 +977,7 @@ class Controller:
         ):
             allowed += self._register_clean(broker, epoch, registered_now)
 
-        # register/unclean  20-controller.charter:82  S0 §5.2, S1 How it works, S2 §6.5.1, S2 §6.2
+        # register/unclean  20-controller.charter:86  S0 §5.2, S1 How it works, S2 §6.5.1, S2 §6.2
         if (
             (known is None or (known.fenced and restarted))  # fenced
             and (known is None or previous_epoch != known.epoch)  # other_session
@@ -963,10 +986,8 @@ class Controller:
         if allowed:
             return allowed
 
-        # register/again  20-controller.charter:97  S2 §6.5.1
-        # The same process asks again, for instance after a lost reply: it keeps its broker epoch.
-        after = replace(self, expired=self.expired - {broker})
-        return [Outcome("register/again", Registered(value(known).epoch), after)]
+        # register/again  20-controller.charter:103  S2 §6.5.1
+        return self._register_again(broker, known)
 
     def _register_clean(
         self,
@@ -989,6 +1010,7 @@ class Controller:
                 ),
                 registration=registered_now,
                 expired=self.expired - {broker},
+                lapsed=self.lapsed - {broker},
                 last_broker_epoch=epoch,
             )
             allowed.append(Outcome("register/clean", Registered(epoch), after))
@@ -1016,9 +1038,30 @@ class Controller:
                 ),
                 registration=registered_now,
                 expired=self.expired - {broker},
+                lapsed=self.lapsed - {broker},
                 last_broker_epoch=epoch,
             )
             allowed.append(Outcome("register/unclean", Registered(epoch), after))
+        return allowed
+
+    def _register_again(
+        self,
+        broker: Broker,
+        known: Registration | None,
+    ) -> list[Outcome[Controller, Reply]]:
+        """The same process asks again, for instance after a lost reply: it keeps its broker
+        epoch. No text says whether a session that has ended goes on (`renewed`).
+
+        S2 §6.5.1
+        """
+        allowed: list[Outcome[Controller, Reply]] = []
+        for renewed in (False, True) if broker in self.lapsed else (True,):
+            after = replace(
+                self,
+                expired=self.expired - {broker},
+                lapsed=self.lapsed - {broker} if renewed else self.lapsed,
+            )
+            allowed.append(Outcome("register/again", Registered(value(known).epoch), after))
         return allowed
 
     def heartbeat_breaks(
@@ -1068,11 +1111,11 @@ class Controller:
 
         known = self.registration[broker]
 
-        # heartbeat/unregistered  20-controller.charter:126
+        # heartbeat/unregistered  20-controller.charter:134
         if known is None:  # unknown
             allowed += self._heartbeat_unregistered()
 
-        # heartbeat/stale_epoch  20-controller.charter:130  S2 §6.5.1
+        # heartbeat/stale_epoch  20-controller.charter:138  S2 §6.5.1
         if (
             known is not None  # known
             and known.epoch != epoch  # other_session
@@ -1086,7 +1129,7 @@ class Controller:
         now = value(known)
         below = below_after_report(self.world, broker, caught_up, self.below_shutdown_offset)
 
-        # heartbeat/stays_fenced  20-controller.charter:136  MODEL §8.1
+        # heartbeat/stays_fenced  20-controller.charter:144  MODEL §8.1
         if (
             now.fenced  # fenced
             and (want_fence or not caught_up)  # staying
@@ -1099,32 +1142,32 @@ class Controller:
                 after,
             )]
 
-        # heartbeat/stops_fenced  20-controller.charter:147  MODEL §8.3
+        # heartbeat/stops_fenced  20-controller.charter:155  MODEL §8.3
         if (
             now.fenced  # fenced
             and want_shut_down  # stopping
         ):
             return self._heartbeat_stops_fenced(broker, caught_up, below)
 
-        # heartbeat/unfenced  20-controller.charter:156  S1 How it works, MODEL §8.1, S2 §6.5.1
+        # heartbeat/unfenced  20-controller.charter:164  S1 How it works, MODEL §8.1, S2 §6.5.1
         if now.fenced:  # fenced
             return self._heartbeat_unfenced(broker, caught_up, now)
 
         fenced_now = self.registration.put(broker, replace(now, fenced=True))
 
-        # heartbeat/fenced  20-controller.charter:169  MODEL §8.1
+        # heartbeat/fenced  20-controller.charter:177  MODEL §8.1
         if (
             want_fence  # asked
             and not now.shutting_down  # running
         ):
             return self._heartbeat_fenced(broker, caught_up, want_shut_down, below, fenced_now)
 
-        # heartbeat/runs  20-controller.charter:177  MODEL §8.1
+        # heartbeat/runs  20-controller.charter:186  MODEL §8.1
         if (
             not want_shut_down  # staying
             and not now.shutting_down  # healthy
         ):
-            after = replace(self, below_shutdown_offset=below)
+            after = replace(self, below_shutdown_offset=below, lapsed=self.lapsed - {broker})
             return [Outcome(
                 "heartbeat/runs",
                 Alive(caught_up=caught_up, fenced=False, should_shut_down=False),
@@ -1133,7 +1176,7 @@ class Controller:
 
         leads = any(is_leader(self.partition[t], broker) for t in self.world.topics)
 
-        # heartbeat/begins_shutdown  20-controller.charter:185  S3 Preferred leader and leader
+        # heartbeat/begins_shutdown  20-controller.charter:195  S3 Preferred leader and leader
         # failover, MODEL §8.3
         if (
             want_shut_down  # asked
@@ -1143,7 +1186,7 @@ class Controller:
 
         others = active(self.world, self.registration) - {broker}
 
-        # heartbeat/shuts_down  20-controller.charter:198  MODEL §8.3, S3 Preferred leader and
+        # heartbeat/shuts_down  20-controller.charter:209  MODEL §8.3, S3 Preferred leader and
         # leader failover
         if (
             not leads  # idle
@@ -1152,20 +1195,20 @@ class Controller:
         ):
             allowed += self._heartbeat_shuts_down(broker, caught_up, below, fenced_now)
 
-        # heartbeat/waits_unsure  20-controller.charter:210
+        # heartbeat/waits_unsure  20-controller.charter:222
         # After a failover the controller does not know for whom it waits.
         if (
             now.shutting_down  # stopping
             and self.below_shutdown_offset[broker] is None  # unsure
         ):
-            after = replace(self, below_shutdown_offset=below)
+            after = replace(self, below_shutdown_offset=below, lapsed=self.lapsed - {broker})
             allowed.append(Outcome(
                 "heartbeat/waits_unsure",
                 Alive(caught_up=caught_up, fenced=False, should_shut_down=False),
                 after,
             ))
 
-        # heartbeat/fenced_unsure  20-controller.charter:217
+        # heartbeat/fenced_unsure  20-controller.charter:230
         if (
             now.shutting_down  # stopping
             and self.below_shutdown_offset[broker] is None  # unsure
@@ -1177,8 +1220,8 @@ class Controller:
         if allowed:
             return allowed
 
-        # heartbeat/waits  20-controller.charter:230  MODEL §8.3
-        after = replace(self, below_shutdown_offset=below)
+        # heartbeat/waits  20-controller.charter:244  MODEL §8.3
+        after = replace(self, below_shutdown_offset=below, lapsed=self.lapsed - {broker})
         return [Outcome(
             "heartbeat/waits",
             Alive(caught_up=caught_up, fenced=False, should_shut_down=False),
@@ -1287,6 +1330,7 @@ class Controller:
                     ),
                     registration=fenced_now,
                     below_shutdown_offset=below,
+                    lapsed=self.lapsed - {broker},
                 )
                 allowed.append(Outcome(
                     "heartbeat/fenced",
@@ -1319,6 +1363,7 @@ class Controller:
                 ),
                 registration=leaving_now,
                 below_shutdown_offset=below.put(broker, self.world.brokers),
+                lapsed=self.lapsed - {broker},
             )
             allowed.append(Outcome(
                 "heartbeat/begins_shutdown",
@@ -1349,6 +1394,7 @@ class Controller:
                 ),
                 registration=fenced_now,
                 below_shutdown_offset=below,
+                lapsed=self.lapsed - {broker},
             )
             allowed.append(Outcome(
                 "heartbeat/shuts_down",
@@ -1380,6 +1426,7 @@ class Controller:
                     ),
                     registration=fenced_now,
                     below_shutdown_offset=below,
+                    lapsed=self.lapsed - {broker},
                 )
                 allowed.append(Outcome(
                     "heartbeat/fenced_unsure",
@@ -1400,7 +1447,7 @@ class Controller:
         S1 How it works, MODEL §2.8, S2 §6.5.1
         """
 
-        # session_expires/fenced  20-controller.charter:247  S1 Case A, S1 Case C, S1 Case D, S1
+        # session_expires/fenced  20-controller.charter:262  S1 Case A, S1 Case C, S1 Case D, S1
         # Case F
         if (
             (registration := self.registration[broker]) is not None  # runs
@@ -1408,7 +1455,7 @@ class Controller:
         ):
             return self._session_expires_fenced(broker)
 
-        # session_expires/idle  20-controller.charter:260
+        # session_expires/idle  20-controller.charter:276
         return self._session_expires_idle(broker)
 
     def _session_expires_fenced(self, broker: Broker) -> list[Outcome[Controller, Reply]]:
@@ -1429,6 +1476,7 @@ class Controller:
                 ),
                 registration=fenced_now,
                 expired=self.expired | {broker},
+                lapsed=self.lapsed - {broker},
             )
             allowed.append(Outcome("session_expires/fenced", Done(), after))
         return allowed
@@ -1456,6 +1504,29 @@ class Controller:
                 allowed.append(Outcome("session_expires/idle", Done(), after))
         return allowed
 
+    def session_ends(self, broker: Broker) -> list[Outcome[Controller, Reply]]:
+        """The session of a broker times out, and the controller has not noticed: it fences the
+        broker a moment later (`session_expires`), unless it hears from it before.
+
+        MODEL §8.1, S2 §6.5.1
+        """
+
+        # session_ends/lapsed  20-controller.charter:288  MODEL §8.1
+        if (
+            (registration := self.registration[broker]) is not None  # runs
+            and not registration.fenced  # unfenced
+        ):
+            after = replace(self, lapsed=self.lapsed | {broker})
+            return [Outcome("session_ends/lapsed", Done(), after)]
+
+        # session_ends/idle  20-controller.charter:295  MODEL §8.1
+        # The broker was fenced: its registration expires.
+        after = replace(
+            self,
+            expired=self.expired if self.registration[broker] is None else self.expired | {broker},
+        )
+        return [Outcome("session_ends/idle", Done(), after)]
+
     def unregister(self, broker: Broker) -> list[Outcome[Controller, Reply]]:
         """An operator removes a broker that will not come back: it leaves every ISR. Also called
         `unregisterBroker`.
@@ -1463,12 +1534,12 @@ class Controller:
         DOC KRaft: unregister-broker
         """
 
-        # unregister/unknown  20-controller.charter:274  DOC Protocol errors:
+        # unregister/unknown  20-controller.charter:306  DOC Protocol errors:
         # BROKER_ID_NOT_REGISTERED
         if self.registration[broker] is None:  # absent
             return [Outcome("unregister/unknown", Rejected(Error.BROKER_ID_NOT_REGISTERED), self)]
 
-        # unregister/removed  20-controller.charter:278
+        # unregister/removed  20-controller.charter:310
         return self._unregister_removed(broker)
 
     def _unregister_removed(self, broker: Broker) -> list[Outcome[Controller, Reply]]:
@@ -1486,6 +1557,7 @@ class Controller:
                     ),
                     registration=left_now,
                     expired=self.expired - {broker},
+                    lapsed=self.lapsed - {broker},
                 )
                 allowed.append(Outcome("unregister/removed", Done(), after))
         return allowed
@@ -1497,11 +1569,12 @@ class Controller:
         S2 §6.3
         """
 
-        # failover/replayed  20-controller.charter:291
+        # failover/replayed  20-controller.charter:324
         after = replace(
             self,
             below_shutdown_offset=Map({b: None for b in self.world.brokers}),
             expired=frozenset(),
+            lapsed=frozenset(),
         )
         return [Outcome("failover/replayed", Done(), after)]
 
@@ -1512,11 +1585,12 @@ class Controller:
         KIP 630, S2 §6.3
         """
 
-        # load_snapshot/loaded  20-controller.charter:301
+        # load_snapshot/loaded  20-controller.charter:335
         after = replace(
             self,
             below_shutdown_offset=Map({b: None for b in self.world.brokers}),
             expired=frozenset(),
+            lapsed=frozenset(),
         )
         return [Outcome("load_snapshot/loaded", Done(), after)]
 
@@ -1609,49 +1683,49 @@ class Controller:
         )
         found: Partition | None = None if not at_ else self.partition[only(at_)]
 
-        # alter_partition/stale_broker_epoch  20-controller.charter:345  S2 §6.5.1
+        # alter_partition/stale_broker_epoch  20-controller.charter:380  S2 §6.5.1
         # unknown_session
         if (registration := self.registration[from_]) is None or registration.epoch != broker_epoch:
             allowed.append(Outcome(
                 "alter_partition/stale_broker_epoch", Rejected(Error.STALE_BROKER_EPOCH), self
             ))
 
-        # alter_partition/unknown_topic  20-controller.charter:349  DOC Protocol errors:
+        # alter_partition/unknown_topic  20-controller.charter:384  DOC Protocol errors:
         # UNKNOWN_TOPIC_ID
         if found is None:  # absent
             allowed.append(Outcome(
                 "alter_partition/unknown_topic", Rejected(Error.UNKNOWN_TOPIC_ID), self
             ))
 
-        # alter_partition/not_leader  20-controller.charter:352  S2 §6.3, MODEL §2.9
+        # alter_partition/not_leader  20-controller.charter:387  S2 §6.3, MODEL §2.9
         if (
             found is not None  # known
             and found.leader != from_  # other
         ):
             allowed += self._alter_partition_not_leader()
 
-        # alter_partition/other_leader_epoch  20-controller.charter:359  S2 §6.3
+        # alter_partition/other_leader_epoch  20-controller.charter:394  S2 §6.3
         if (
             found is not None  # known
             and found.leader_epoch != leader_epoch  # other
         ):
             allowed += self._alter_partition_other_leader_epoch()
 
-        # alter_partition/other_partition_epoch  20-controller.charter:366  S2 §6.3
+        # alter_partition/other_partition_epoch  20-controller.charter:401  S2 §6.3
         if (
             found is not None  # known
             and found.partition_epoch != partition_epoch  # other
         ):
             allowed += self._alter_partition_other_partition_epoch()
 
-        # alter_partition/impossible_isr  20-controller.charter:373
+        # alter_partition/impossible_isr  20-controller.charter:408
         if (
             found is not None  # known
             and (not isr <= frozenset(found.replicas) or from_ not in isr)  # senseless
         ):
             allowed += self._alter_partition_impossible_isr()
 
-        # alter_partition/impossible_recovery  20-controller.charter:381  KIP 704
+        # alter_partition/impossible_recovery  20-controller.charter:416  KIP 704
         if (
             found is not None  # known
             # senseless
@@ -1659,7 +1733,7 @@ class Controller:
         ):
             allowed += self._alter_partition_impossible_recovery()
 
-        # alter_partition/ineligible_replica  20-controller.charter:388  S2 §6.5.1, KIP 841, KIP 903
+        # alter_partition/ineligible_replica  20-controller.charter:423  S2 §6.5.1, KIP 841, KIP 903
         if any(
             r not in active(self.world, self.registration)
             or (isr_epochs[r] is not None and isr_epochs[r] != value(self.registration[r]).epoch)
@@ -1669,7 +1743,7 @@ class Controller:
                 "alter_partition/ineligible_replica", Rejected(Error.INELIGIBLE_REPLICA), self
             ))
 
-        # alter_partition/epoch_missing  20-controller.charter:395  S2 §6.5.1, MODEL §2.9
+        # alter_partition/epoch_missing  20-controller.charter:430  S2 §6.5.1, MODEL §2.9
         if (
             found is not None  # known
             and len(without_epoch(found, isr, isr_epochs)) > 0  # unsure
@@ -1681,7 +1755,7 @@ class Controller:
         p = value(found)
         topic = only(at_)
 
-        # alter_partition/completed_for_another  20-controller.charter:405  MODEL §4.2, S2 §6.7, DOC
+        # alter_partition/completed_for_another  20-controller.charter:440  MODEL §4.2, S2 §6.7, DOC
         # Protocol errors: NEW_LEADER_ELECTED
         if (
             reassignment_done(p, isr, self.config)  # complete
@@ -1689,11 +1763,11 @@ class Controller:
         ):
             return self._alter_partition_completed_for_another(isr, recovering, p, topic)
 
-        # alter_partition/completed  20-controller.charter:418  MODEL §4.2, S2 §6.7
+        # alter_partition/completed  20-controller.charter:453  MODEL §4.2, S2 §6.7
         if reassignment_done(p, isr, self.config):  # complete
             return self._alter_partition_completed(isr, recovering, p, topic)
 
-        # alter_partition/committed  20-controller.charter:430  S2 §6.5.2, S1 Case E, S1 Case F, S1
+        # alter_partition/committed  20-controller.charter:465  S2 §6.5.2, S1 Case E, S1 Case F, S1
         # Case G
         return self._alter_partition_committed(isr, recovering, p, topic)
 
@@ -1854,7 +1928,7 @@ class Controller:
         able = active(self.world, self.registration)
         p = self.partition[topic]
 
-        # elect_leader/unknown  20-controller.charter:448  DOC Protocol errors:
+        # elect_leader/unknown  20-controller.charter:483  DOC Protocol errors:
         # UNKNOWN_TOPIC_OR_PARTITION
         if p is None:  # absent
             return [Outcome(
@@ -1863,12 +1937,12 @@ class Controller:
 
         preferred = value(first(p.replicas))
 
-        # elect_leader/not_needed  20-controller.charter:453  DOC Protocol errors:
+        # elect_leader/not_needed  20-controller.charter:488  DOC Protocol errors:
         # ELECTION_NOT_NEEDED
         if p.leader is not None if unclean else p.leader == preferred:  # content
             return [Outcome("elect_leader/not_needed", Rejected(Error.ELECTION_NOT_NEEDED), self)]
 
-        # elect_leader/preferred_unavailable  20-controller.charter:458  DOC Protocol errors:
+        # elect_leader/preferred_unavailable  20-controller.charter:493  DOC Protocol errors:
         # PREFERRED_LEADER_NOT_AVAILABLE
         if (
             not unclean  # preferring
@@ -1884,7 +1958,7 @@ class Controller:
                 self,
             ))
 
-        # elect_leader/preferred  20-controller.charter:463  DOC kafka-leader-election: preferred,
+        # elect_leader/preferred  20-controller.charter:498  DOC kafka-leader-election: preferred,
         # S3 Preferred leader
         if (
             not unclean  # preferring
@@ -1900,14 +1974,14 @@ class Controller:
         if allowed:
             return allowed
 
-        # elect_leader/nobody  20-controller.charter:471  DOC Protocol errors:
+        # elect_leader/nobody  20-controller.charter:506  DOC Protocol errors:
         # ELIGIBLE_LEADERS_NOT_AVAILABLE
         if not electable_by_order(p, able, self.config):  # empty
             return [Outcome(
                 "elect_leader/nobody", Rejected(Error.ELIGIBLE_LEADERS_NOT_AVAILABLE), self
             )]
 
-        # elect_leader/elected  20-controller.charter:475  S3 Unclean leader election
+        # elect_leader/elected  20-controller.charter:510  S3 Unclean leader election
         return self._elect_leader_elected(topic, able, p)
 
     def _elect_leader_elected(
@@ -1940,7 +2014,7 @@ class Controller:
         """
         able = active(self.world, self.registration)
 
-        # balance_leaders/balanced  20-controller.charter:488
+        # balance_leaders/balanced  20-controller.charter:523
         after = replace(
             self,
             partition=Map({
@@ -1959,16 +2033,16 @@ class Controller:
         """
         able = active(self.world, self.registration)
 
-        # elect_uncleanly/off  20-controller.charter:502
+        # elect_uncleanly/off  20-controller.charter:537
         # They are off.
         if not self.config.unclean_election:  # forbidden
             return [Outcome("elect_uncleanly/off", Done(), self)]
 
-        # elect_uncleanly/elected  20-controller.charter:503
+        # elect_uncleanly/elected  20-controller.charter:538
         return self._elect_uncleanly_elected(able)
 
     def _elect_uncleanly_elected(self, able: frozenset[Broker]) -> list[Outcome[Controller, Reply]]:
-        """elect_uncleanly/elected  20-controller.charter:503"""
+        """elect_uncleanly/elected  20-controller.charter:538"""
         allowed: list[Outcome[Controller, Reply]] = []
         for leader in each({
             t: one_or_none(leaders_uncleanly(self.partition[t], able, self.config))
@@ -1997,20 +2071,20 @@ class Controller:
         DOC CreateTopics
         """
 
-        # create_topic/exists  20-controller.charter:518  DOC Protocol errors: TOPIC_ALREADY_EXISTS
+        # create_topic/exists  20-controller.charter:553  DOC Protocol errors: TOPIC_ALREADY_EXISTS
         if self.partition[topic] is not None:  # taken
             return [Outcome("create_topic/exists", Rejected(Error.TOPIC_ALREADY_EXISTS), self)]
 
         isr = frozenset(replicas) & active(self.world, self.registration)
 
-        # create_topic/invalid  20-controller.charter:522  DOC Protocol errors:
+        # create_topic/invalid  20-controller.charter:557  DOC Protocol errors:
         # INVALID_REPLICA_ASSIGNMENT
         if not isr or any(self.registration[r] is None for r in frozenset(replicas)):  # absent
             return [Outcome(
                 "create_topic/invalid", Rejected(Error.INVALID_REPLICA_ASSIGNMENT), self
             )]
 
-        # create_topic/created  20-controller.charter:526  DOC CreateTopics, MODEL §2.4
+        # create_topic/created  20-controller.charter:561  DOC CreateTopics, MODEL §2.4
         return self._create_topic_created(topic, replicas, isr)
 
     def _create_topic_created(
@@ -2045,11 +2119,11 @@ class Controller:
             if (partition := self.partition[t]) is not None and partition.topic_id == topic_id
         )
 
-        # delete_topic/unknown  20-controller.charter:542  DOC Protocol errors: UNKNOWN_TOPIC_ID
+        # delete_topic/unknown  20-controller.charter:577  DOC Protocol errors: UNKNOWN_TOPIC_ID
         if not at_:  # absent
             return [Outcome("delete_topic/unknown", Rejected(Error.UNKNOWN_TOPIC_ID), self)]
 
-        # delete_topic/deleted  20-controller.charter:544  DOC DeleteTopics
+        # delete_topic/deleted  20-controller.charter:579  DOC DeleteTopics
         after = replace(
             self,
             partition=Map({t: None if t in at_ else self.partition[t] for t in self.world.topics}),
@@ -2071,12 +2145,12 @@ class Controller:
         """
         p = self.partition[topic]
 
-        # reassign/unknown  20-controller.charter:559  DOC Protocol errors:
+        # reassign/unknown  20-controller.charter:594  DOC Protocol errors:
         # UNKNOWN_TOPIC_OR_PARTITION
         if p is None:  # absent
             return [Outcome("reassign/unknown", Rejected(Error.UNKNOWN_TOPIC_OR_PARTITION), self)]
 
-        # reassign/invalid  20-controller.charter:563  DOC Protocol errors:
+        # reassign/invalid  20-controller.charter:598  DOC Protocol errors:
         # INVALID_REPLICA_ASSIGNMENT
         # absent
         if len(target) == 0 or any(self.registration[r] is None for r in frozenset(target)):
@@ -2086,7 +2160,7 @@ class Controller:
         isr = p.isr & stay
         as_it_stands = with_reassignment(p, target, keep(p.replicas, leaving_replicas(p, target)))
 
-        # reassign/too_few  20-controller.charter:571  S2 §6.7, MODEL §4.5
+        # reassign/too_few  20-controller.charter:606  S2 §6.7, MODEL §4.5
         # It replaces another one that was adding a replica, in sync or eligible by now, which would
         # go at once and leave too few. The texts do not name the reply.
         if (
@@ -2095,11 +2169,11 @@ class Controller:
         ):
             return [Outcome("reassign/too_few", Rejected(Error.INVALID_REPLICA_ASSIGNMENT), self)]
 
-        # reassign/completed  20-controller.charter:576  MODEL §4.2
+        # reassign/completed  20-controller.charter:611  MODEL §4.2
         if reassignment_done(as_it_stands, isr, self.config):  # complete
             return self._reassign_completed(topic, p, isr, as_it_stands)
 
-        # reassign/begun  20-controller.charter:584  MODEL §4.2, S2 §6.7
+        # reassign/begun  20-controller.charter:619  MODEL §4.2, S2 §6.7
         return self._reassign_begun(topic, target, p, isr)
 
     def _reassign_completed(
@@ -2163,14 +2237,14 @@ class Controller:
         """
         p = self.partition[topic]
 
-        # cancel_reassignment/unknown  20-controller.charter:607  DOC Protocol errors:
+        # cancel_reassignment/unknown  20-controller.charter:642  DOC Protocol errors:
         # UNKNOWN_TOPIC_OR_PARTITION
         if p is None:  # absent
             return [Outcome(
                 "cancel_reassignment/unknown", Rejected(Error.UNKNOWN_TOPIC_OR_PARTITION), self
             )]
 
-        # cancel_reassignment/none_in_progress  20-controller.charter:611  DOC Protocol errors:
+        # cancel_reassignment/none_in_progress  20-controller.charter:646  DOC Protocol errors:
         # NO_REASSIGNMENT_IN_PROGRESS
         if not p.adding | p.removing:  # settled
             return [Outcome(
@@ -2183,7 +2257,7 @@ class Controller:
         original = keep(p.replicas, frozenset(p.replicas) - p.adding)
         isr = p.isr - p.adding
 
-        # cancel_reassignment/too_few  20-controller.charter:618  MODEL §4.5, S1 The Last Replica
+        # cancel_reassignment/too_few  20-controller.charter:653  MODEL §4.5, S1 The Last Replica
         # Standing issue
         # Without ELR the ISR keeps its last member: somebody has to be in sync, or to be elected.
         if (
@@ -2197,7 +2271,7 @@ class Controller:
                 "cancel_reassignment/too_few", Rejected(Error.INVALID_REPLICA_ASSIGNMENT), self
             )]
 
-        # cancel_reassignment/reverted  20-controller.charter:624  MODEL §4.5
+        # cancel_reassignment/reverted  20-controller.charter:659  MODEL §4.5
         return self._cancel_reassignment_reverted(topic, p, able, original, isr)
 
     def _cancel_reassignment_reverted(
@@ -2236,7 +2310,7 @@ class Controller:
         DOC Eligible Leader Replicas
         """
 
-        # set_min_isr/same  20-controller.charter:644  DOC Eligible Leader Replicas
+        # set_min_isr/same  20-controller.charter:679  DOC Eligible Leader Replicas
         # The value is the same, and the ELR is cleared all the same.
         if minimum == self.config.min_insync_replicas:  # unchanged
             after = replace(
@@ -2245,7 +2319,7 @@ class Controller:
             )
             return [Outcome("set_min_isr/same", Done(), after)]
 
-        # set_min_isr/changed  20-controller.charter:650  DOC Eligible Leader Replicas
+        # set_min_isr/changed  20-controller.charter:685  DOC Eligible Leader Replicas
         after = replace(
             self,
             partition=Map({t: with_cleared_elr(self.partition[t]) for t in self.world.topics}),
@@ -2259,7 +2333,7 @@ class Controller:
         DOC unclean.leader.election.enable
         """
 
-        # set_unclean_election/changed  20-controller.charter:660  DOC
+        # set_unclean_election/changed  20-controller.charter:695  DOC
         # unclean.leader.election.enable
         after = replace(self, config=replace(self.config, unclean_election=enabled))
         return [Outcome("set_unclean_election/changed", Done(), after)]
@@ -2270,7 +2344,7 @@ class Controller:
         KIP 966, DOC Eligible Leader Replicas
         """
 
-        # set_elr/off  20-controller.charter:669  DOC Eligible Leader Replicas
+        # set_elr/off  20-controller.charter:704  DOC Eligible Leader Replicas
         # The ELR is empty while the feature is off.
         if not enabled:  # disabling
             after = replace(
@@ -2280,7 +2354,7 @@ class Controller:
             )
             return [Outcome("set_elr/off", Done(), after)]
 
-        # set_elr/on  20-controller.charter:676  S1 Eligible Leader Replicas (ELR)
+        # set_elr/on  20-controller.charter:711  S1 Eligible Leader Replicas (ELR)
         # An ELR from before it was off may not be complete any more, and is cleared.
         after = replace(
             self,

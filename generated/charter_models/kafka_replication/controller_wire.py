@@ -62,6 +62,7 @@ OPERATIONS: tuple[str, ...] = (
     "register",
     "heartbeat",
     "session_expires",
+    "session_ends",
     "unregister",
     "failover",
     "load_snapshot",
@@ -98,6 +99,7 @@ PARAMS: Mapping[str, Mapping[str, str]] = {
         "want_shut_down": "bool",
     },
     "session_expires": {"broker": "Broker"},
+    "session_ends": {"broker": "Broker"},
     "unregister": {"broker": "Broker"},
     "failover": {},
     "load_snapshot": {},
@@ -189,6 +191,11 @@ INSTANCES: Mapping[str, tuple[Mapping[str, str], Mapping[str, int], str]] = {
         {"largest_min_isr": 2},
         "register session_expires heartbeat set_unclean_election elect_uncleanly",
     ),
+    "tiny_lapsed": (
+        {"Broker": "b1 b2", "Topic": "t1"},
+        {"largest_min_isr": 2},
+        "register session_ends session_expires heartbeat failover",
+    ),
     "standard": (
         {"Broker": "b1 b2 b3 b4", "Topic": "t1 t2"},
         {"largest_min_isr": 3},
@@ -256,6 +263,7 @@ PRELUDES: Mapping[str, str] = {
     "reassigned_uncleanly": "0 1 2 3 4 5 6 8 9",
     "tiny_snapshot": "0 1 2 3 6 8",
     "tiny_unclean_task": "0 1 2 3 11 8",
+    "tiny_lapsed": "0 1 2 3 6 8",
     "standard": "6",
     "both_topics_led": "0 1 2 3 11 8 10",
     "both_topics_shut_down": "0 1 2 3 6 8 10",
@@ -331,6 +339,8 @@ def outcomes(
             )
         case "session_expires":
             return in_json(state.session_expires(Broker(text_of(args["broker"]))), _reply_json)
+        case "session_ends":
+            return in_json(state.session_ends(Broker(text_of(args["broker"]))), _reply_json)
         case "unregister":
             return in_json(state.unregister(Broker(text_of(args["broker"]))), _reply_json)
         case "failover":
@@ -455,6 +465,7 @@ def encode(state: Controller) -> Json:
             for key, entry in state.below_shutdown_offset.items()
         },
         "expired": sorted(state.expired),
+        "lapsed": sorted(state.lapsed),
     }
 
 
@@ -481,6 +492,7 @@ def decode(data: Json, sorts: Sorts, consts: Mapping[str, int] | None = None) ->
             for key, entry in fields_of(it["below_shutdown_offset"]).items()
         }),
         expired=frozenset(Broker(text_of(entry)) for entry in items_of(it["expired"])),
+        lapsed=frozenset(Broker(text_of(entry)) for entry in items_of(it["lapsed"])),
     )
 
 

@@ -33,6 +33,7 @@ PASSES_ON = {
     "elects_dead_leader": "4.1.0",
     "elr_cleared_by_last_image": "4.0.1",
     "elr_keeps_strangers": "3.9.2",
+    "ended_session_still_leads": "4.0.0",
     "expired_goes_on_stopping": "3.7.0",
     "last_known_leader_has_no_replica": "4.1.0",
     "nobody_blocks_election": "4.1.0",

@@ -160,6 +160,18 @@ def test_registration_that_has_to_be_refused_is_compared_with_its_error(kind):
 
 
 B1 = {"broker": "b1"}
+
+
+@pytest.mark.parametrize("kind", [PLAIN, JUNIT], ids=["plain", "junit"])
+def test_session_that_ends_is_not_one_that_expires(kind):
+    ends = reproduce("4.3.1", steps={"session_ends": B1}, kind=kind)
+    assert ends.count("        sessionEnds(1);") == 2, "once in each case"
+    assert ends.count(" void sessionEnds(") == 1 and "sessionExpires(" not in ends
+    both = reproduce("4.3.1", steps={"session_ends": B1, "session_expires": B1}, kind=kind)
+    assert both.count(" void sessionEnds(") == both.count(" void sessionExpires(") == 1
+    assert both.count("{") == both.count("}")
+
+
 EPOCH = {"ref": [1, "registration", "b1", "epoch"], "now": True}
 UNKNOWN = {"case": "rejected", "error": "BROKER_ID_NOT_REGISTERED"}
 REFUSALS = (
@@ -234,6 +246,18 @@ def test_periodic_unclean_election_elects_when_it_is_run(tmp_path, release, kind
         CaseCheck(("partition", "t1", "recovering"), True, False),
     )
     found = run(tmp_path, kind, release, {SHOWS: (*before, UNCLEAN), LEFT_OUT: before}, checks)
+    assert found[SHOWS] == "" and "partition" in found[LEFT_OUT]
+
+
+@pytest.mark.slow
+@pytest.mark.xdist_group("real Kafka")
+@pytest.mark.parametrize(("release", "kind"), [
+    ("4.0.0", PLAIN), ("4.3.1", PLAIN), ("4.4.0", PLAIN), ("4.3.1", JUNIT),
+])  # fmt: skip
+def test_broker_registers_once_its_session_has_ended_when_it_is_run(tmp_path, release, kind):
+    again = (*BOTH_UP, ("session_ends", B1, DONE), up("b1")[0])
+    check = CaseCheck(("partition", "t1", "leader"), "b2", "b1")
+    found = run(tmp_path, kind, release, {SHOWS: again, LEFT_OUT: BOTH_UP}, (check,))
     assert found[SHOWS] == "" and "partition" in found[LEFT_OUT]
 
 

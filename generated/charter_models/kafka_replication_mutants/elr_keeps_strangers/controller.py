@@ -17,9 +17,9 @@ from charter_models.sibling import begin
 if TYPE_CHECKING:
     from charter_models.kafka_replication.controller import Broker, Config, Partition, min_isr
 
-begin(__name__, "charter_models.kafka_replication.controller", "03b230592a22d2a7b6df")
+begin(__name__, "charter_models.kafka_replication.controller", "f9f5024f0deb4022cff5")
 
-SPEC_DIGEST = "25127c68aa08d03f97a5"
+SPEC_DIGEST = "6f38d6297fdccf75e88f"
 
 
 def eligible_after(

@@ -17,9 +17,9 @@ from charter_models.sibling import begin
 if TYPE_CHECKING:
     from charter_models.kafka_replication.controller import Broker, Config, Partition
 
-begin(__name__, "charter_models.kafka_replication.controller", "03b230592a22d2a7b6df")
+begin(__name__, "charter_models.kafka_replication.controller", "f9f5024f0deb4022cff5")
 
-SPEC_DIGEST = "0231e7f84ba4cd7fcc32"
+SPEC_DIGEST = "998fe30570cff2e42adb"
 
 
 def eligible_after(

@@ -29,10 +29,10 @@ if TYPE_CHECKING:
         eligible_after,
     )
 
-begin(__name__, "charter_models.kafka_replication.controller", "03b230592a22d2a7b6df")
+begin(__name__, "charter_models.kafka_replication.controller", "f9f5024f0deb4022cff5")
 
 VARIANT = "pre_kip_966"
-SPEC_DIGEST = "b99435214e17c1f8bb9d"
+SPEC_DIGEST = "95ab27c77d287d6af5a3"
 
 
 def default_config() -> Config:

@@ -33,10 +33,10 @@ if TYPE_CHECKING:
         without_epoch,
     )
 
-begin(__name__, "charter_models.kafka_replication.controller", "03b230592a22d2a7b6df")
+begin(__name__, "charter_models.kafka_replication.controller", "f9f5024f0deb4022cff5")
 
 VARIANT = "pre_kip_966"
-SPEC_DIGEST = "9276db788405690f1802"
+SPEC_DIGEST = "99c3531dac23da05d2d9"
 
 
 def default_config() -> Config:
@@ -81,49 +81,49 @@ class Changed(Controller):
         )
         found: Partition | None = None if not at_ else self.partition[only(at_)]
 
-        # alter_partition/stale_broker_epoch  20-controller.charter:345  S2 §6.5.1
+        # alter_partition/stale_broker_epoch  20-controller.charter:380  S2 §6.5.1
         # unknown_session
         if (registration := self.registration[from_]) is None or registration.epoch != broker_epoch:
             allowed.append(Outcome(
                 "alter_partition/stale_broker_epoch", Rejected(Error.STALE_BROKER_EPOCH), self
             ))
 
-        # alter_partition/unknown_topic  20-controller.charter:349  DOC Protocol errors:
+        # alter_partition/unknown_topic  20-controller.charter:384  DOC Protocol errors:
         # UNKNOWN_TOPIC_ID
         if found is None:  # absent
             allowed.append(Outcome(
                 "alter_partition/unknown_topic", Rejected(Error.UNKNOWN_TOPIC_ID), self
             ))
 
-        # alter_partition/not_leader  20-controller.charter:352  S2 §6.3, MODEL §2.9
+        # alter_partition/not_leader  20-controller.charter:387  S2 §6.3, MODEL §2.9
         if (
             found is not None  # known
             and found.leader != from_  # other
         ):
             allowed += self._alter_partition_not_leader()
 
-        # alter_partition/other_leader_epoch  20-controller.charter:359  S2 §6.3
+        # alter_partition/other_leader_epoch  20-controller.charter:394  S2 §6.3
         if (
             found is not None  # known
             and found.leader_epoch != leader_epoch  # other
         ):
             allowed += self._alter_partition_other_leader_epoch()
 
-        # alter_partition/other_partition_epoch  20-controller.charter:366  S2 §6.3
+        # alter_partition/other_partition_epoch  20-controller.charter:401  S2 §6.3
         if (
             found is not None  # known
             and found.partition_epoch != partition_epoch  # other
         ):
             allowed += self._alter_partition_other_partition_epoch()
 
-        # alter_partition/impossible_isr  20-controller.charter:373
+        # alter_partition/impossible_isr  20-controller.charter:408
         if (
             found is not None  # known
             and (not isr <= frozenset(found.replicas) or from_ not in isr)  # senseless
         ):
             allowed += self._alter_partition_impossible_isr()
 
-        # alter_partition/impossible_recovery  20-controller.charter:381  KIP 704
+        # alter_partition/impossible_recovery  20-controller.charter:416  KIP 704
         if (
             found is not None  # known
             # senseless
@@ -131,7 +131,7 @@ class Changed(Controller):
         ):
             allowed += self._alter_partition_impossible_recovery()
 
-        # alter_partition/epoch_missing  20-controller.charter:395  S2 §6.5.1, MODEL §2.9
+        # alter_partition/epoch_missing  20-controller.charter:430  S2 §6.5.1, MODEL §2.9
         if (
             found is not None  # known
             and len(without_epoch(found, isr, isr_epochs)) > 0  # unsure
@@ -143,7 +143,7 @@ class Changed(Controller):
         p = value(found)
         topic = only(at_)
 
-        # alter_partition/completed_for_another  20-controller.charter:405  MODEL §4.2, S2 §6.7, DOC
+        # alter_partition/completed_for_another  20-controller.charter:440  MODEL §4.2, S2 §6.7, DOC
         # Protocol errors: NEW_LEADER_ELECTED
         if (
             reassignment_done(p, isr, self.config)  # complete
@@ -151,11 +151,11 @@ class Changed(Controller):
         ):
             return self._alter_partition_completed_for_another(isr, recovering, p, topic)
 
-        # alter_partition/completed  20-controller.charter:418  MODEL §4.2, S2 §6.7
+        # alter_partition/completed  20-controller.charter:453  MODEL §4.2, S2 §6.7
         if reassignment_done(p, isr, self.config):  # complete
             return self._alter_partition_completed(isr, recovering, p, topic)
 
-        # alter_partition/committed  20-controller.charter:430  S2 §6.5.2, S1 Case E, S1 Case F, S1
+        # alter_partition/committed  20-controller.charter:465  S2 §6.5.2, S1 Case E, S1 Case F, S1
         # Case G
         return self._alter_partition_committed(isr, recovering, p, topic)
 

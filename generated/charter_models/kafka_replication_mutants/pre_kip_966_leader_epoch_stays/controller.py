@@ -26,10 +26,10 @@ if TYPE_CHECKING:
         Reply,
     )
 
-begin(__name__, "charter_models.kafka_replication.controller", "03b230592a22d2a7b6df")
+begin(__name__, "charter_models.kafka_replication.controller", "f9f5024f0deb4022cff5")
 
 VARIANT = "pre_kip_966"
-SPEC_DIGEST = "f83fad6ff6f320e96e95"
+SPEC_DIGEST = "53de4a41937e15eb9f68"
 
 
 def default_config() -> Config:

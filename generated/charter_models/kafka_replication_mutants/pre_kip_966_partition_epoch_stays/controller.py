@@ -26,10 +26,10 @@ if TYPE_CHECKING:
         Reply,
     )
 
-begin(__name__, "charter_models.kafka_replication.controller", "03b230592a22d2a7b6df")
+begin(__name__, "charter_models.kafka_replication.controller", "f9f5024f0deb4022cff5")
 
 VARIANT = "pre_kip_966"
-SPEC_DIGEST = "5f274ecf6f8e840a3340"
+SPEC_DIGEST = "2bb5c6fc0027816e4f43"
 
 
 def default_config() -> Config:

@@ -51,12 +51,12 @@ if TYPE_CHECKING:
         without_unclean_election,
     )
 
-begin(__name__, "charter_models.kafka_replication.controller", "03b230592a22d2a7b6df")
+begin(__name__, "charter_models.kafka_replication.controller", "f9f5024f0deb4022cff5")
 
 CHANGES = (
     "balance_leaders elect_leader elect_uncleanly heartbeat register session_expires unregister "
 )
-SPEC_DIGEST = "eedf5bb353c6d2d02f77"
+SPEC_DIGEST = "2dbbdc35f24ac87fea49"
 
 
 def without_broker(
@@ -202,7 +202,7 @@ class Changed(Controller):
     __slots__ = ()
 
     def unregister(self, broker: Broker) -> list[Outcome[Controller, Reply]]:
-        # unregister/unknown  20-controller.charter:274  DOC Protocol errors:
+        # unregister/unknown  20-controller.charter:306  DOC Protocol errors:
         # BROKER_ID_NOT_REGISTERED
         if self.registration[broker] is None:  # absent
             return [Outcome("unregister/unknown", Rejected(Error.BROKER_ID_NOT_REGISTERED), self)]
@@ -244,6 +244,7 @@ class Changed(Controller):
                         }),
                         registration=left_now,
                         expired=self.expired - {broker},
+                        lapsed=self.lapsed - {broker},
                     )
                     allowed.append(Outcome("unregister/removed", Done(), after))
         return allowed
@@ -254,7 +255,7 @@ class Changed(Controller):
         able = active(self.world, self.registration)
         p = self.partition[topic]
 
-        # elect_leader/unknown  20-controller.charter:448  DOC Protocol errors:
+        # elect_leader/unknown  20-controller.charter:483  DOC Protocol errors:
         # UNKNOWN_TOPIC_OR_PARTITION
         if p is None:  # absent
             return [Outcome(
@@ -263,12 +264,12 @@ class Changed(Controller):
 
         preferred = value(first(p.replicas))
 
-        # elect_leader/not_needed  20-controller.charter:453  DOC Protocol errors:
+        # elect_leader/not_needed  20-controller.charter:488  DOC Protocol errors:
         # ELECTION_NOT_NEEDED
         if p.leader is not None if unclean else p.leader == preferred:  # content
             return [Outcome("elect_leader/not_needed", Rejected(Error.ELECTION_NOT_NEEDED), self)]
 
-        # elect_leader/preferred_unavailable  overlay.charter:321
+        # elect_leader/preferred_unavailable  overlay.charter:322
         if (
             not unclean  # preferring
             and preferred not in p.isr & able  # unfit
@@ -279,7 +280,7 @@ class Changed(Controller):
         ):
             allowed += self._elect_leader_preferred_unavailable(topic, able, p)
 
-        # elect_leader/preferred  overlay.charter:329
+        # elect_leader/preferred  overlay.charter:330
         if (
             not unclean  # preferring
             and preferred in candidates(p, p.replicas, p.isr, frozenset(), able, self.config)  # fit
@@ -288,11 +289,11 @@ class Changed(Controller):
         if allowed:
             return allowed
 
-        # elect_leader/nobody  overlay.charter:338
+        # elect_leader/nobody  overlay.charter:339
         if not electable_by_order(p, able, self.config):  # empty
             return self._elect_leader_nobody(topic, p)
 
-        # elect_leader/elected  overlay.charter:344
+        # elect_leader/elected  overlay.charter:345
         return self._elect_leader_elected(topic, able, p)
 
     def _elect_leader_preferred_unavailable(
@@ -301,7 +302,7 @@ class Changed(Controller):
         able: frozenset[Broker],
         p: Partition,
     ) -> list[Outcome[Controller, Reply]]:
-        """elect_leader/preferred_unavailable  overlay.charter:321"""
+        """elect_leader/preferred_unavailable  overlay.charter:322"""
         allowed: list[Outcome[Controller, Reply]] = []
         for heir in one_or_none(electable(
             p, p.replicas, p.isr, frozenset(), able, without_unclean_election(self.config)
@@ -322,7 +323,7 @@ class Changed(Controller):
         p: Partition,
         preferred: Broker,
     ) -> list[Outcome[Controller, Reply]]:
-        """elect_leader/preferred  overlay.charter:329"""
+        """elect_leader/preferred  overlay.charter:330"""
         allowed: list[Outcome[Controller, Reply]] = []
         for heir in one_or_none(preferred_after(p, able, self.config)):
             after = replace(
@@ -339,7 +340,7 @@ class Changed(Controller):
         return allowed
 
     def _elect_leader_nobody(self, topic: Topic, p: Partition) -> list[Outcome[Controller, Reply]]:
-        """elect_leader/nobody  overlay.charter:338"""
+        """elect_leader/nobody  overlay.charter:339"""
         next_ = value(refreshed(self.partition[topic], None, self.config))
         after = replace(self, partition=self.partition.put(topic, next_))
         return [Outcome(
@@ -354,7 +355,7 @@ class Changed(Controller):
         able: frozenset[Broker],
         p: Partition,
     ) -> list[Outcome[Controller, Reply]]:
-        """elect_leader/elected  overlay.charter:344"""
+        """elect_leader/elected  overlay.charter:345"""
         allowed: list[Outcome[Controller, Reply]] = []
         for leader in one_or_none(electable_once_completed(p, able, self.config)):
             after = replace(
@@ -369,14 +370,14 @@ class Changed(Controller):
     def balance_leaders(self) -> list[Outcome[Controller, Reply]]:
         able = active(self.world, self.registration)
 
-        # balance_leaders/balanced  overlay.charter:363
+        # balance_leaders/balanced  overlay.charter:364
         return self._balance_leaders_balanced(able)
 
     def _balance_leaders_balanced(
         self,
         able: frozenset[Broker],
     ) -> list[Outcome[Controller, Reply]]:
-        """balance_leaders/balanced  overlay.charter:363"""
+        """balance_leaders/balanced  overlay.charter:364"""
         allowed: list[Outcome[Controller, Reply]] = []
         for leader in each({
             t: one_or_none(
@@ -411,16 +412,16 @@ class Changed(Controller):
     def elect_uncleanly(self) -> list[Outcome[Controller, Reply]]:
         able = active(self.world, self.registration)
 
-        # elect_uncleanly/off  20-controller.charter:502
+        # elect_uncleanly/off  20-controller.charter:537
         # They are off.
         if not self.config.unclean_election:  # forbidden
             return [Outcome("elect_uncleanly/off", Done(), self)]
 
-        # elect_uncleanly/elected  overlay.charter:351
+        # elect_uncleanly/elected  overlay.charter:352
         return self._elect_uncleanly_elected(able)
 
     def _elect_uncleanly_elected(self, able: frozenset[Broker]) -> list[Outcome[Controller, Reply]]:
-        """elect_uncleanly/elected  overlay.charter:351"""
+        """elect_uncleanly/elected  overlay.charter:352"""
         allowed: list[Outcome[Controller, Reply]] = []
         for leader in each({
             t: one_or_none(leaders_uncleanly(self.partition[t], able, self.config))

@@ -27,10 +27,10 @@ if TYPE_CHECKING:
         min_isr,
     )
 
-begin(__name__, "charter_models.kafka_replication.controller", "03b230592a22d2a7b6df")
+begin(__name__, "charter_models.kafka_replication.controller", "f9f5024f0deb4022cff5")
 
 CHANGES = "cancel_reassignment"
-SPEC_DIGEST = "173e7e8a89c621b342e9"
+SPEC_DIGEST = "7786b7d1d1a67c9157ac"
 
 
 @instead_of(Controller)
@@ -42,14 +42,14 @@ class Changed(Controller):
     def cancel_reassignment(self, topic: Topic) -> list[Outcome[Controller, Reply]]:
         p = self.partition[topic]
 
-        # cancel_reassignment/unknown  20-controller.charter:607  DOC Protocol errors:
+        # cancel_reassignment/unknown  20-controller.charter:642  DOC Protocol errors:
         # UNKNOWN_TOPIC_OR_PARTITION
         if p is None:  # absent
             return [Outcome(
                 "cancel_reassignment/unknown", Rejected(Error.UNKNOWN_TOPIC_OR_PARTITION), self
             )]
 
-        # cancel_reassignment/none_in_progress  20-controller.charter:611  DOC Protocol errors:
+        # cancel_reassignment/none_in_progress  20-controller.charter:646  DOC Protocol errors:
         # NO_REASSIGNMENT_IN_PROGRESS
         if not p.adding | p.removing:  # settled
             return [Outcome(
@@ -66,7 +66,7 @@ class Changed(Controller):
             else frozenset(b for b in frozenset(original) if first(original) == b)
         )
 
-        # cancel_reassignment/too_few  20-controller.charter:618  MODEL §4.5, S1 The Last Replica
+        # cancel_reassignment/too_few  20-controller.charter:653  MODEL §4.5, S1 The Last Replica
         # Standing issue
         # Without ELR the ISR keeps its last member: somebody has to be in sync, or to be elected.
         if (
@@ -80,5 +80,5 @@ class Changed(Controller):
                 "cancel_reassignment/too_few", Rejected(Error.INVALID_REPLICA_ASSIGNMENT), self
             )]
 
-        # cancel_reassignment/reverted  20-controller.charter:624  MODEL §4.5
+        # cancel_reassignment/reverted  20-controller.charter:659  MODEL §4.5
         return self._cancel_reassignment_reverted(topic, p, able, original, isr)

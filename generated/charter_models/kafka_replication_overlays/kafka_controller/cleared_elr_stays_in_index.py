@@ -24,10 +24,10 @@ if TYPE_CHECKING:
         Partition,
     )
 
-begin(__name__, "charter_models.kafka_replication.controller", "03b230592a22d2a7b6df")
+begin(__name__, "charter_models.kafka_replication.controller", "f9f5024f0deb4022cff5")
 
 CHANGES = "heartbeat register session_expires unregister"
-SPEC_DIGEST = "e6e980c3d0aa478d53c6"
+SPEC_DIGEST = "bc536991ba3702fec14a"
 
 
 def replaced_touched(p: Partition, gone: Broker, suspect: frozenset[Broker]) -> bool:
@@ -37,7 +37,7 @@ def replaced_touched(p: Partition, gone: Broker, suspect: frozenset[Broker]) -> 
 def touched(p: Partition, gone: Broker, suspect: frozenset[Broker]) -> bool:
     """Also called `partitionsWithBrokerInIsr`.
 
-    overlay.charter:660
+    overlay.charter:665
     """
     return (
         replaced_touched(p, gone, suspect)

@@ -18,10 +18,10 @@ from charter_models.sibling import begin
 if TYPE_CHECKING:
     from charter_models.kafka_replication.controller import Broker, Config, Partition
 
-begin(__name__, "charter_models.kafka_replication.controller", "03b230592a22d2a7b6df")
+begin(__name__, "charter_models.kafka_replication.controller", "f9f5024f0deb4022cff5")
 
 CHANGES = "alter_partition reassign"
-SPEC_DIGEST = "9d7b55d8356545a8e992"
+SPEC_DIGEST = "a7f21e78e1490539911c"
 
 
 def reassignment_done(p: Partition, isr: frozenset[Broker], config: Config) -> bool:

@@ -26,10 +26,10 @@ if TYPE_CHECKING:
         with_last_known_elr,
     )
 
-begin(__name__, "charter_models.kafka_replication.controller", "03b230592a22d2a7b6df")
+begin(__name__, "charter_models.kafka_replication.controller", "f9f5024f0deb4022cff5")
 
 CHANGES = "alter_partition reassign"
-SPEC_DIGEST = "df316d409ba1336b64c1"
+SPEC_DIGEST = "fd66a9cc702e5e73f088"
 
 
 def replaced_with_new_isr(

@@ -17,10 +17,10 @@ from charter_models.sibling import begin
 if TYPE_CHECKING:
     from charter_models.kafka_replication.controller import Broker, Config, Partition
 
-begin(__name__, "charter_models.kafka_replication.controller", "03b230592a22d2a7b6df")
+begin(__name__, "charter_models.kafka_replication.controller", "f9f5024f0deb4022cff5")
 
 CHANGES = "alter_partition reassign"
-SPEC_DIGEST = "7d9b1a8e37901753691c"
+SPEC_DIGEST = "77c51e3feb37b56cbb49"
 
 
 def reassignment_done(p: Partition, isr: frozenset[Broker], config: Config) -> bool:

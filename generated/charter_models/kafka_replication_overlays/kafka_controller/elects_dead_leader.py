@@ -25,13 +25,13 @@ if TYPE_CHECKING:
         reassignment_done,
     )
 
-begin(__name__, "charter_models.kafka_replication.controller", "03b230592a22d2a7b6df")
+begin(__name__, "charter_models.kafka_replication.controller", "f9f5024f0deb4022cff5")
 
 CHANGES = (
     "alter_partition balance_leaders cancel_reassignment elect_leader elect_uncleanly heartbeat "
     "reassign register session_expires unregister "
 )
-SPEC_DIGEST = "4d611535a58d1318839b"
+SPEC_DIGEST = "f62dce3cf5add1e47eb9"
 
 
 def last_known_elr_after(

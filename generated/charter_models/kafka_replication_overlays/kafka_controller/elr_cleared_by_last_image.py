@@ -27,14 +27,15 @@ if TYPE_CHECKING:
     )
     from charter_models.kafka_replication.controller_wire import _partition_from, _partition_json
 
-begin(__name__, "charter_models.kafka_replication.controller", "03b230592a22d2a7b6df")
+begin(__name__, "charter_models.kafka_replication.controller", "f9f5024f0deb4022cff5")
 
 CHANGES = "set_min_isr_image_of_partition unregister_image_of_partition"
-SPEC_DIGEST = "55529514c871bf5c57a7"
+SPEC_DIGEST = "a289466cd29f3b7525f3"
 OPERATIONS: tuple[str, ...] = (
     "register",
     "heartbeat",
     "session_expires",
+    "session_ends",
     "unregister",
     "failover",
     "load_snapshot",
@@ -55,7 +56,7 @@ OPERATIONS: tuple[str, ...] = (
 
 
 def cleared_after(last_: Partition | None, now: Partition | None) -> Partition | None:
-    """overlay.charter:679  JIRA KAFKA-19383"""
+    """overlay.charter:684  JIRA KAFKA-19383"""
     if last_ is None:
         return now
     if now is None:
@@ -64,7 +65,7 @@ def cleared_after(last_: Partition | None, now: Partition | None) -> Partition |
 
 
 def forgotten_after(before: Partition | None, after_: Partition | None) -> Partition | None:
-    """overlay.charter:694  CODE PartitionChangeBuilder"""
+    """overlay.charter:699  CODE PartitionChangeBuilder"""
     if (
         before is not None
         and after_ is not None
@@ -136,7 +137,7 @@ class Changed(Controller):
     ) -> list[Outcome[Controller, Map[Topic, Partition | None]]]:
         """controller/set_min_isr_image_of_partition"""
 
-        # set_min_isr_image_of_partition/shown  overlay.charter:689
+        # set_min_isr_image_of_partition/shown  overlay.charter:694
         return [Outcome(
             "set_min_isr_image_of_partition/shown",
             Map({t: cleared_after(last_image[t], self.partition[t]) for t in self.world.topics})
@@ -153,7 +154,7 @@ class Changed(Controller):
     ) -> list[Outcome[Controller, Map[Topic, Partition | None]]]:
         """controller/unregister_image_of_partition"""
 
-        # unregister_image_of_partition/shown  overlay.charter:704
+        # unregister_image_of_partition/shown  overlay.charter:709
         return [Outcome(
             "unregister_image_of_partition/shown",
             Map({t: forgotten_after(self.partition[t], next_image[t]) for t in self.world.topics}),

@@ -18,13 +18,13 @@ from charter_models.sibling import begin
 if TYPE_CHECKING:
     from charter_models.kafka_replication.controller import Broker, Config, Partition, complete
 
-begin(__name__, "charter_models.kafka_replication.controller", "03b230592a22d2a7b6df")
+begin(__name__, "charter_models.kafka_replication.controller", "f9f5024f0deb4022cff5")
 
 CHANGES = (
     "alter_partition balance_leaders cancel_reassignment elect_leader elect_uncleanly heartbeat "
     "reassign register session_expires unregister "
 )
-SPEC_DIGEST = "3a1457063643ca9fa855"
+SPEC_DIGEST = "2332f74803f992671124"
 
 
 def eligible_after(
@@ -36,7 +36,7 @@ def eligible_after(
 ) -> frozenset[Broker]:
     """Also called `maybePopulateTargetElr`.
 
-    overlay.charter:401
+    overlay.charter:402
     """
     if not config.elr or len(isr) >= min(config.min_insync_replicas, len(p.replicas)):
         return frozenset()
@@ -64,6 +64,6 @@ def candidates(
 ) -> frozenset[Broker]:
     """Nevertheless only replicas are elected. Also called `isValidNewLeader`.
 
-    overlay.charter:407
+    overlay.charter:408
     """
     return replaced_candidates(p, replicas, isr, suspect, able, config) & frozenset(replicas)

@@ -41,6 +41,7 @@ if TYPE_CHECKING:
         Reply,
         bumped,
         eligible_after,
+        fenced_at_the_end,
         isr_after_election,
         new_leaders,
         with_cleared_elr,
@@ -48,13 +49,13 @@ if TYPE_CHECKING:
         without_broker,
     )
 
-begin(__name__, "charter_models.kafka_replication.controller", "03b230592a22d2a7b6df")
+begin(__name__, "charter_models.kafka_replication.controller", "f9f5024f0deb4022cff5")
 
 CHANGES = (
     "balance_leaders cancel_reassignment elect_leader elect_uncleanly heartbeat load_snapshot "
     "reassign register session_expires set_elr set_min_isr unregister "
 )
-SPEC_DIGEST = "6fbeb0c9a9f747dcec2a"
+SPEC_DIGEST = "30701f0687b449ad09c2"
 
 
 def replaced_complete(
@@ -74,7 +75,7 @@ def complete(
     suspect: frozenset[Broker],
     config: Config,
 ) -> frozenset[Broker]:
-    """overlay.charter:461"""
+    """overlay.charter:463"""
     if config.elr or len(isr) > 0:
         return replaced_complete(p, replicas, isr, suspect, config)
     return p.elr - suspect
@@ -154,13 +155,13 @@ class Changed(Controller):
             raise Undefined(f"register happens where its assumption is false: `{broken}`")
         allowed: list[Outcome[Controller, Reply]] = []
 
-        known = self.registration[broker]
+        known = fenced_at_the_end(broker, self.registration, self.lapsed)
         epoch = bump(self.last_broker_epoch)
         registered_now = self.registration.put(
             broker, Registration(epoch=epoch, fenced=True, shutting_down=False)
         )
 
-        # register/duplicate  20-controller.charter:56  S2 §6.5.1, DOC Protocol errors:
+        # register/duplicate  20-controller.charter:59  S2 §6.5.1, DOC Protocol errors:
         # DUPLICATE_BROKER_REGISTRATION
         # Another process of the broker is registered, and not fenced: it gets a new broker epoch
         # only once that one has been fenced.
@@ -172,9 +173,10 @@ class Changed(Controller):
                 "register/duplicate", Rejected(Error.DUPLICATE_BROKER_REGISTRATION), self
             ))
 
-        # register/session_lives  20-controller.charter:61
+        # register/session_lives  20-controller.charter:64
         # The broker is fenced, but its registration has not expired, as far as the controller
-        # knows. The texts do not say whether it waits for that.
+        # knows; or its session has ended, and it is not fenced yet. The texts do not say whether it
+        # waits for that.
         if (
             known is not None and known.fenced  # fenced
             and restarted  # other_process
@@ -184,7 +186,7 @@ class Changed(Controller):
                 "register/session_lives", Rejected(Error.DUPLICATE_BROKER_REGISTRATION), self
             ))
 
-        # register/clean  20-controller.charter:67  S0 §5.2, KIP 966
+        # register/clean  20-controller.charter:70  S0 §5.2, KIP 966
         if (
             known is not None and known.fenced  # fenced
             and restarted  # other_process
@@ -192,7 +194,7 @@ class Changed(Controller):
         ):
             allowed += self._register_clean(broker, epoch, registered_now)
 
-        # register/unclean  overlay.charter:469
+        # register/unclean  overlay.charter:471
         if (
             (known is None or (known.fenced and restarted))  # fenced
             and (known is None or previous_epoch != known.epoch)  # other_session
@@ -201,10 +203,8 @@ class Changed(Controller):
         if allowed:
             return allowed
 
-        # register/again  20-controller.charter:97  S2 §6.5.1
-        # The same process asks again, for instance after a lost reply: it keeps its broker epoch.
-        after = replace(self, expired=self.expired - {broker})
-        return [Outcome("register/again", Registered(value(known).epoch), after)]
+        # register/again  20-controller.charter:103  S2 §6.5.1
+        return self._register_again(broker, known)
 
     def _register_unclean(
         self,
@@ -212,7 +212,7 @@ class Changed(Controller):
         epoch: BrokerEpoch,
         registered_now: Map[Broker, Registration | None],
     ) -> list[Outcome[Controller, Reply]]:
-        """register/unclean  overlay.charter:469"""
+        """register/unclean  overlay.charter:471"""
         allowed: list[Outcome[Controller, Reply]] = []
         for doubted in each({
             t: one_of(
@@ -249,13 +249,14 @@ class Changed(Controller):
                         }),
                         registration=registered_now,
                         expired=self.expired - {broker},
+                        lapsed=self.lapsed - {broker},
                         last_broker_epoch=epoch,
                     )
                     allowed.append(Outcome("register/unclean", Registered(epoch), after))
         return allowed
 
     def load_snapshot(self) -> list[Outcome[Controller, Reply]]:
-        # load_snapshot/loaded  overlay.charter:454
+        # load_snapshot/loaded  overlay.charter:455
         after = replace(
             self,
             partition=self.partition
@@ -263,11 +264,12 @@ class Changed(Controller):
             else Map({t: without_elr(self.partition[t]) for t in self.world.topics}),
             below_shutdown_offset=Map({b: None for b in self.world.brokers}),
             expired=frozenset(),
+            lapsed=frozenset(),
         )
         return [Outcome("load_snapshot/loaded", Done(), after)]
 
     def set_min_isr(self, minimum: int) -> list[Outcome[Controller, Reply]]:
-        # set_min_isr/same  20-controller.charter:644  DOC Eligible Leader Replicas
+        # set_min_isr/same  20-controller.charter:679  DOC Eligible Leader Replicas
         # The value is the same, and the ELR is cleared all the same.
         if minimum == self.config.min_insync_replicas:  # unchanged
             after = replace(
@@ -278,7 +280,7 @@ class Changed(Controller):
             )
             return [Outcome("set_min_isr/same", Done(), after)]
 
-        # set_min_isr/changed  20-controller.charter:650  DOC Eligible Leader Replicas
+        # set_min_isr/changed  20-controller.charter:685  DOC Eligible Leader Replicas
         after = replace(
             self,
             partition=Map({t: with_cleared_elr(self.partition[t]) for t in self.world.topics})
@@ -289,13 +291,13 @@ class Changed(Controller):
         return [Outcome("set_min_isr/changed", Done(), after)]
 
     def set_elr(self, enabled: bool) -> list[Outcome[Controller, Reply]]:
-        # set_elr/off  20-controller.charter:669  DOC Eligible Leader Replicas
+        # set_elr/off  20-controller.charter:704  DOC Eligible Leader Replicas
         # The ELR is empty while the feature is off.
         if not enabled:  # disabling
             after = replace(self, partition=self.partition, config=replace(self.config, elr=False))
             return [Outcome("set_elr/off", Done(), after)]
 
-        # set_elr/on  20-controller.charter:676  S1 Eligible Leader Replicas (ELR)
+        # set_elr/on  20-controller.charter:711  S1 Eligible Leader Replicas (ELR)
         # An ELR from before it was off may not be complete any more, and is cleared.
         after = replace(self, partition=self.partition, config=replace(self.config, elr=True))
         return [Outcome("set_elr/on", Done(), after)]

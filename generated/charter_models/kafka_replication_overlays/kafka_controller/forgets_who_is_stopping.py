@@ -28,13 +28,14 @@ if TYPE_CHECKING:
         Reply,
         active,
         below_after_report,
+        fenced_at_the_end,
         is_leader,
     )
 
-begin(__name__, "charter_models.kafka_replication.controller", "03b230592a22d2a7b6df")
+begin(__name__, "charter_models.kafka_replication.controller", "f9f5024f0deb4022cff5")
 
 CHANGES = "heartbeat register"
-SPEC_DIGEST = "04805ce6e40b058dbc52"
+SPEC_DIGEST = "c4ba340f853c07c98334"
 
 
 def below_after_registering(
@@ -65,13 +66,13 @@ class Changed(Controller):
             raise Undefined(f"register happens where its assumption is false: `{broken}`")
         allowed: list[Outcome[Controller, Reply]] = []
 
-        known = self.registration[broker]
+        known = fenced_at_the_end(broker, self.registration, self.lapsed)
         epoch = bump(self.last_broker_epoch)
         registered_now = self.registration.put(
             broker, Registration(epoch=epoch, fenced=True, shutting_down=False)
         )
 
-        # register/duplicate  20-controller.charter:56  S2 §6.5.1, DOC Protocol errors:
+        # register/duplicate  20-controller.charter:59  S2 §6.5.1, DOC Protocol errors:
         # DUPLICATE_BROKER_REGISTRATION
         # Another process of the broker is registered, and not fenced: it gets a new broker epoch
         # only once that one has been fenced.
@@ -83,9 +84,10 @@ class Changed(Controller):
                 "register/duplicate", Rejected(Error.DUPLICATE_BROKER_REGISTRATION), self
             ))
 
-        # register/session_lives  20-controller.charter:61
+        # register/session_lives  20-controller.charter:64
         # The broker is fenced, but its registration has not expired, as far as the controller
-        # knows. The texts do not say whether it waits for that.
+        # knows; or its session has ended, and it is not fenced yet. The texts do not say whether it
+        # waits for that.
         if (
             known is not None and known.fenced  # fenced
             and restarted  # other_process
@@ -95,7 +97,7 @@ class Changed(Controller):
                 "register/session_lives", Rejected(Error.DUPLICATE_BROKER_REGISTRATION), self
             ))
 
-        # register/clean  20-controller.charter:67  S0 §5.2, KIP 966
+        # register/clean  20-controller.charter:70  S0 §5.2, KIP 966
         if (
             known is not None and known.fenced  # fenced
             and restarted  # other_process
@@ -103,7 +105,7 @@ class Changed(Controller):
         ):
             allowed += self._register_clean(broker, epoch, registered_now)
 
-        # register/unclean  20-controller.charter:82  S0 §5.2, S1 How it works, S2 §6.5.1, S2 §6.2
+        # register/unclean  20-controller.charter:86  S0 §5.2, S1 How it works, S2 §6.5.1, S2 §6.2
         if (
             (known is None or (known.fenced and restarted))  # fenced
             and (known is None or previous_epoch != known.epoch)  # other_session
@@ -112,13 +114,25 @@ class Changed(Controller):
         if allowed:
             return allowed
 
-        # register/again  overlay.charter:609
-        after = replace(
-            self,
-            below_shutdown_offset=below_after_registering(broker, self.below_shutdown_offset),
-            expired=self.expired - {broker},
-        )
-        return [Outcome("register/again", Registered(value(known).epoch), after)]
+        # register/again  overlay.charter:612
+        return self._register_again(broker, known)
+
+    def _register_again(
+        self,
+        broker: Broker,
+        known: Registration | None,
+    ) -> list[Outcome[Controller, Reply]]:
+        """register/again  overlay.charter:612"""
+        allowed: list[Outcome[Controller, Reply]] = []
+        for renewed in (False, True) if broker in self.lapsed else (True,):
+            after = replace(
+                self,
+                below_shutdown_offset=below_after_registering(broker, self.below_shutdown_offset),
+                expired=self.expired - {broker},
+                lapsed=self.lapsed - {broker} if renewed else self.lapsed,
+            )
+            allowed.append(Outcome("register/again", Registered(value(known).epoch), after))
+        return allowed
 
     def heartbeat(
         self,
@@ -134,11 +148,11 @@ class Changed(Controller):
 
         known = self.registration[broker]
 
-        # heartbeat/unregistered  20-controller.charter:126
+        # heartbeat/unregistered  20-controller.charter:134
         if known is None:  # unknown
             allowed += self._heartbeat_unregistered()
 
-        # heartbeat/stale_epoch  20-controller.charter:130  S2 §6.5.1
+        # heartbeat/stale_epoch  20-controller.charter:138  S2 §6.5.1
         if (
             known is not None  # known
             and known.epoch != epoch  # other_session
@@ -152,7 +166,7 @@ class Changed(Controller):
         now = value(known)
         below = below_after_report(self.world, broker, caught_up, self.below_shutdown_offset)
 
-        # heartbeat/stays_fenced  20-controller.charter:136  MODEL §8.1
+        # heartbeat/stays_fenced  20-controller.charter:144  MODEL §8.1
         if (
             now.fenced  # fenced
             and (want_fence or not caught_up)  # staying
@@ -165,32 +179,32 @@ class Changed(Controller):
                 after,
             )]
 
-        # heartbeat/stops_fenced  20-controller.charter:147  MODEL §8.3
+        # heartbeat/stops_fenced  20-controller.charter:155  MODEL §8.3
         if (
             now.fenced  # fenced
             and want_shut_down  # stopping
         ):
             return self._heartbeat_stops_fenced(broker, caught_up, below)
 
-        # heartbeat/unfenced  20-controller.charter:156  S1 How it works, MODEL §8.1, S2 §6.5.1
+        # heartbeat/unfenced  20-controller.charter:164  S1 How it works, MODEL §8.1, S2 §6.5.1
         if now.fenced:  # fenced
             return self._heartbeat_unfenced(broker, caught_up, now)
 
         fenced_now = self.registration.put(broker, replace(now, fenced=True))
 
-        # heartbeat/fenced  20-controller.charter:169  MODEL §8.1
+        # heartbeat/fenced  20-controller.charter:177  MODEL §8.1
         if (
             want_fence  # asked
             and (not now.shutting_down or self.below_shutdown_offset[broker] is None)  # running
         ):
             return self._heartbeat_fenced(broker, caught_up, want_shut_down, below, fenced_now)
 
-        # heartbeat/runs  20-controller.charter:177  MODEL §8.1
+        # heartbeat/runs  20-controller.charter:186  MODEL §8.1
         if (
             not want_shut_down  # staying
             and not now.shutting_down  # healthy
         ):
-            after = replace(self, below_shutdown_offset=below)
+            after = replace(self, below_shutdown_offset=below, lapsed=self.lapsed - {broker})
             return [Outcome(
                 "heartbeat/runs",
                 Alive(caught_up=caught_up, fenced=False, should_shut_down=False),
@@ -199,7 +213,7 @@ class Changed(Controller):
 
         leads = any(is_leader(self.partition[t], broker) for t in self.world.topics)
 
-        # heartbeat/begins_shutdown  20-controller.charter:185  S3 Preferred leader and leader
+        # heartbeat/begins_shutdown  20-controller.charter:195  S3 Preferred leader and leader
         # failover, MODEL §8.3
         if (
             want_shut_down  # asked
@@ -209,7 +223,7 @@ class Changed(Controller):
 
         others = active(self.world, self.registration) - {broker}
 
-        # heartbeat/shuts_down  20-controller.charter:198  MODEL §8.3, S3 Preferred leader and
+        # heartbeat/shuts_down  20-controller.charter:209  MODEL §8.3, S3 Preferred leader and
         # leader failover
         if (
             not leads  # idle
@@ -230,20 +244,20 @@ class Changed(Controller):
         ):
             allowed += self._heartbeat_shuts_down(broker, caught_up, below, fenced_now)
 
-        # heartbeat/waits_unsure  20-controller.charter:210
+        # heartbeat/waits_unsure  20-controller.charter:222
         # After a failover the controller does not know for whom it waits.
         if (
             now.shutting_down  # stopping
             and self.below_shutdown_offset[broker] is None  # unsure
         ):
-            after = replace(self, below_shutdown_offset=below)
+            after = replace(self, below_shutdown_offset=below, lapsed=self.lapsed - {broker})
             allowed.append(Outcome(
                 "heartbeat/waits_unsure",
                 Alive(caught_up=caught_up, fenced=False, should_shut_down=False),
                 after,
             ))
 
-        # heartbeat/fenced_unsure  20-controller.charter:217
+        # heartbeat/fenced_unsure  20-controller.charter:230
         if (
             now.shutting_down  # stopping
             and self.below_shutdown_offset[broker] is None  # unsure
@@ -255,8 +269,8 @@ class Changed(Controller):
         if allowed:
             return allowed
 
-        # heartbeat/waits  20-controller.charter:230  MODEL §8.3
-        after = replace(self, below_shutdown_offset=below)
+        # heartbeat/waits  20-controller.charter:244  MODEL §8.3
+        after = replace(self, below_shutdown_offset=below, lapsed=self.lapsed - {broker})
         return [Outcome(
             "heartbeat/waits",
             Alive(caught_up=caught_up, fenced=False, should_shut_down=False),

@@ -75,6 +75,7 @@ if TYPE_CHECKING:
         active,
         below_after_report,
         bumped,
+        fenced_at_the_end,
         is_leader,
         isr_after_election,
         new_leaders,
@@ -91,14 +92,15 @@ if TYPE_CHECKING:
 go_on(
     __name__,
     "charter_models.kafka_replication_overlays.kafka_controller.any_change_does_all",
-    "eedf5bb353c6d2d02f77",
+    "2dbbdc35f24ac87fea49",
 )
 
-SPEC_DIGEST = "9f52f6941333a60c6a7f"
+SPEC_DIGEST = "6328425b899d449dede4"
 OPERATIONS: tuple[str, ...] = (
     "register",
     "heartbeat",
     "session_expires",
+    "session_ends",
     "unregister",
     "failover",
     "load_snapshot",
@@ -127,7 +129,7 @@ def eligible_after(
 ) -> frozenset[Broker]:
     """Also called `maybePopulateTargetElr`.
 
-    overlay.charter:401
+    overlay.charter:402
     """
     if not config.elr or len(isr) >= min(config.min_insync_replicas, len(p.replicas)):
         return frozenset()
@@ -161,7 +163,7 @@ def complete(
     suspect: frozenset[Broker],
     config: Config,
 ) -> frozenset[Broker]:
-    """overlay.charter:461"""
+    """overlay.charter:463"""
     if config.elr or len(isr) > 0:
         return replaced_complete(p, replicas, isr, suspect, config)
     return p.elr - suspect
@@ -188,7 +190,7 @@ def candidates(
 ) -> frozenset[Broker]:
     """Nevertheless only replicas are elected. Also called `isValidNewLeader`.
 
-    overlay.charter:407
+    overlay.charter:408
     """
     return replaced_candidates(p, replicas, isr, suspect, able, config) & frozenset(replicas)
 
@@ -238,7 +240,7 @@ def electable(
 ) -> frozenset[Broker]:
     """Also called `electAnyLeader`.
 
-    overlay.charter:530
+    overlay.charter:533
     """
     if not isr and may_note_nobody(p, True, config):
         return frozenset()
@@ -337,7 +339,7 @@ def without_epoch(
     isr: frozenset[Broker],
     isr_epochs: Map[Broker, BrokerEpoch | None],
 ) -> frozenset[Broker]:
-    """overlay.charter:868  KIP 903"""
+    """overlay.charter:903  KIP 903"""
     return frozenset()
 
 
@@ -371,7 +373,7 @@ def replaced_touched(p: Partition, gone: Broker, suspect: frozenset[Broker]) -> 
 def touched(p: Partition, gone: Broker, suspect: frozenset[Broker]) -> bool:
     """Also called `partitionsWithBrokerInIsr`.
 
-    overlay.charter:660
+    overlay.charter:665
     """
     return (
         replaced_touched(p, gone, suspect)
@@ -399,7 +401,7 @@ def replaced_electable_by_order(
 
 
 def electable_by_order(p: Partition, able: frozenset[Broker], config: Config) -> frozenset[Broker]:
-    """overlay.charter:533"""
+    """overlay.charter:536"""
     if may_note_nobody(p, True, config):
         return frozenset()
     return replaced_electable_by_order(p, able, config)
@@ -425,7 +427,7 @@ def replaced_with_reassignment_2(
 ) -> Partition:
     """Also called `PartitionReassignmentReplicas`.
 
-    overlay.charter:572
+    overlay.charter:575
     """
     return replace(
         replaced_with_reassignment(p, target, leaving),
@@ -442,7 +444,7 @@ def with_reassignment(
 ) -> Partition:
     """Also called `PartitionReassignmentReplicas`.
 
-    overlay.charter:586
+    overlay.charter:589
     """
     return replace(
         replaced_with_reassignment_2(p, target, leaving),
@@ -456,7 +458,7 @@ def with_reassignment(
 
 
 def leaving_replicas(p: Partition, target: tuple[Broker, ...]) -> frozenset[Broker]:
-    """overlay.charter:570"""
+    """overlay.charter:573"""
     return frozenset(p.replicas) - frozenset(target)
 
 
@@ -564,7 +566,7 @@ def below_after_registering(
 
 
 def cleared_after(last_: Partition | None, now: Partition | None) -> Partition | None:
-    """overlay.charter:679  JIRA KAFKA-19383"""
+    """overlay.charter:684  JIRA KAFKA-19383"""
     if last_ is None:
         return now
     if now is None:
@@ -573,7 +575,7 @@ def cleared_after(last_: Partition | None, now: Partition | None) -> Partition |
 
 
 def forgotten_after(before: Partition | None, after_: Partition | None) -> Partition | None:
-    """overlay.charter:694  CODE PartitionChangeBuilder"""
+    """overlay.charter:699  CODE PartitionChangeBuilder"""
     if (
         before is not None
         and after_ is not None
@@ -670,13 +672,13 @@ class Changed2(Changed):
             raise Undefined(f"register happens where its assumption is false: `{broken}`")
         allowed: list[Outcome[Controller, Reply]] = []
 
-        known = self.registration[broker]
+        known = fenced_at_the_end(broker, self.registration, self.lapsed)
         epoch = bump(self.last_broker_epoch)
         registered_now = self.registration.put(
             broker, Registration(epoch=epoch, fenced=True, shutting_down=False)
         )
 
-        # register/duplicate  20-controller.charter:56  S2 §6.5.1, DOC Protocol errors:
+        # register/duplicate  20-controller.charter:59  S2 §6.5.1, DOC Protocol errors:
         # DUPLICATE_BROKER_REGISTRATION
         # Another process of the broker is registered, and not fenced: it gets a new broker epoch
         # only once that one has been fenced.
@@ -688,9 +690,10 @@ class Changed2(Changed):
                 "register/duplicate", Rejected(Error.DUPLICATE_BROKER_REGISTRATION), self
             ))
 
-        # register/session_lives  20-controller.charter:61
+        # register/session_lives  20-controller.charter:64
         # The broker is fenced, but its registration has not expired, as far as the controller
-        # knows. The texts do not say whether it waits for that.
+        # knows; or its session has ended, and it is not fenced yet. The texts do not say whether it
+        # waits for that.
         if (
             known is not None and known.fenced  # fenced
             and restarted  # other_process
@@ -700,7 +703,7 @@ class Changed2(Changed):
                 "register/session_lives", Rejected(Error.DUPLICATE_BROKER_REGISTRATION), self
             ))
 
-        # register/clean  20-controller.charter:67  S0 §5.2, KIP 966
+        # register/clean  20-controller.charter:70  S0 §5.2, KIP 966
         if (
             known is not None and known.fenced  # fenced
             and restarted  # other_process
@@ -708,7 +711,7 @@ class Changed2(Changed):
         ):
             allowed += self._register_clean(broker, epoch, registered_now)
 
-        # register/unclean  overlay.charter:469
+        # register/unclean  overlay.charter:471
         if (
             (known is None or (known.fenced and restarted))  # fenced
             and (known is None or previous_epoch != known.epoch)  # other_session
@@ -717,13 +720,8 @@ class Changed2(Changed):
         if allowed:
             return allowed
 
-        # register/again  overlay.charter:609
-        after = replace(
-            self,
-            below_shutdown_offset=below_after_registering(broker, self.below_shutdown_offset),
-            expired=self.expired - {broker},
-        )
-        return [Outcome("register/again", Registered(value(known).epoch), after)]
+        # register/again  overlay.charter:612
+        return self._register_again(broker, known)
 
     def _register_unclean(
         self,
@@ -731,7 +729,7 @@ class Changed2(Changed):
         epoch: BrokerEpoch,
         registered_now: Map[Broker, Registration | None],
     ) -> list[Outcome[Controller, Reply]]:
-        """register/unclean  overlay.charter:469"""
+        """register/unclean  overlay.charter:471"""
         allowed: list[Outcome[Controller, Reply]] = []
         for doubted in each({
             t: one_of(
@@ -768,9 +766,27 @@ class Changed2(Changed):
                         }),
                         registration=registered_now,
                         expired=self.expired - {broker},
+                        lapsed=self.lapsed - {broker},
                         last_broker_epoch=epoch,
                     )
                     allowed.append(Outcome("register/unclean", Registered(epoch), after))
+        return allowed
+
+    def _register_again(
+        self,
+        broker: Broker,
+        known: Registration | None,
+    ) -> list[Outcome[Controller, Reply]]:
+        """register/again  overlay.charter:612"""
+        allowed: list[Outcome[Controller, Reply]] = []
+        for renewed in (False, True) if broker in self.lapsed else (True,):
+            after = replace(
+                self,
+                below_shutdown_offset=below_after_registering(broker, self.below_shutdown_offset),
+                expired=self.expired - {broker},
+                lapsed=self.lapsed - {broker} if renewed else self.lapsed,
+            )
+            allowed.append(Outcome("register/again", Registered(value(known).epoch), after))
         return allowed
 
     def heartbeat(
@@ -787,11 +803,11 @@ class Changed2(Changed):
 
         known = self.registration[broker]
 
-        # heartbeat/unregistered  20-controller.charter:126
+        # heartbeat/unregistered  20-controller.charter:134
         if known is None:  # unknown
             allowed += self._heartbeat_unregistered()
 
-        # heartbeat/stale_epoch  20-controller.charter:130  S2 §6.5.1
+        # heartbeat/stale_epoch  20-controller.charter:138  S2 §6.5.1
         if (
             known is not None  # known
             and known.epoch != epoch  # other_session
@@ -805,7 +821,7 @@ class Changed2(Changed):
         now = value(known)
         below = below_after_report(self.world, broker, caught_up, self.below_shutdown_offset)
 
-        # heartbeat/stays_fenced  20-controller.charter:136  MODEL §8.1
+        # heartbeat/stays_fenced  20-controller.charter:144  MODEL §8.1
         if (
             now.fenced  # fenced
             and (want_fence or not caught_up)  # staying
@@ -818,32 +834,32 @@ class Changed2(Changed):
                 after,
             )]
 
-        # heartbeat/stops_fenced  20-controller.charter:147  MODEL §8.3
+        # heartbeat/stops_fenced  20-controller.charter:155  MODEL §8.3
         if (
             now.fenced  # fenced
             and want_shut_down  # stopping
         ):
             return self._heartbeat_stops_fenced(broker, caught_up, below)
 
-        # heartbeat/unfenced  20-controller.charter:156  S1 How it works, MODEL §8.1, S2 §6.5.1
+        # heartbeat/unfenced  20-controller.charter:164  S1 How it works, MODEL §8.1, S2 §6.5.1
         if now.fenced:  # fenced
             return self._heartbeat_unfenced(broker, caught_up, now)
 
         fenced_now = self.registration.put(broker, replace(now, fenced=True))
 
-        # heartbeat/fenced  20-controller.charter:169  MODEL §8.1
+        # heartbeat/fenced  20-controller.charter:177  MODEL §8.1
         if (
             want_fence  # asked
             and (not now.shutting_down or self.below_shutdown_offset[broker] is None)  # running
         ):
             return self._heartbeat_fenced(broker, caught_up, want_shut_down, below, fenced_now)
 
-        # heartbeat/runs  20-controller.charter:177  MODEL §8.1
+        # heartbeat/runs  20-controller.charter:186  MODEL §8.1
         if (
             not want_shut_down  # staying
             and not now.shutting_down  # healthy
         ):
-            after = replace(self, below_shutdown_offset=below)
+            after = replace(self, below_shutdown_offset=below, lapsed=self.lapsed - {broker})
             return [Outcome(
                 "heartbeat/runs",
                 Alive(caught_up=caught_up, fenced=False, should_shut_down=False),
@@ -852,7 +868,7 @@ class Changed2(Changed):
 
         leads = any(is_leader(self.partition[t], broker) for t in self.world.topics)
 
-        # heartbeat/begins_shutdown  20-controller.charter:185  S3 Preferred leader and leader
+        # heartbeat/begins_shutdown  20-controller.charter:195  S3 Preferred leader and leader
         # failover, MODEL §8.3
         if (
             want_shut_down  # asked
@@ -862,7 +878,7 @@ class Changed2(Changed):
 
         others = active(self.world, self.registration) - {broker}
 
-        # heartbeat/shuts_down  20-controller.charter:198  MODEL §8.3, S3 Preferred leader and
+        # heartbeat/shuts_down  20-controller.charter:209  MODEL §8.3, S3 Preferred leader and
         # leader failover
         if (
             not leads  # idle
@@ -883,20 +899,20 @@ class Changed2(Changed):
         ):
             allowed += self._heartbeat_shuts_down(broker, caught_up, below, fenced_now)
 
-        # heartbeat/waits_unsure  20-controller.charter:210
+        # heartbeat/waits_unsure  20-controller.charter:222
         # After a failover the controller does not know for whom it waits.
         if (
             now.shutting_down  # stopping
             and self.below_shutdown_offset[broker] is None  # unsure
         ):
-            after = replace(self, below_shutdown_offset=below)
+            after = replace(self, below_shutdown_offset=below, lapsed=self.lapsed - {broker})
             allowed.append(Outcome(
                 "heartbeat/waits_unsure",
                 Alive(caught_up=caught_up, fenced=False, should_shut_down=False),
                 after,
             ))
 
-        # heartbeat/fenced_unsure  20-controller.charter:217
+        # heartbeat/fenced_unsure  20-controller.charter:230
         if (
             now.shutting_down  # stopping
             and self.below_shutdown_offset[broker] is None  # unsure
@@ -908,8 +924,8 @@ class Changed2(Changed):
         if allowed:
             return allowed
 
-        # heartbeat/waits  20-controller.charter:230  MODEL §8.3
-        after = replace(self, below_shutdown_offset=below)
+        # heartbeat/waits  20-controller.charter:244  MODEL §8.3
+        after = replace(self, below_shutdown_offset=below, lapsed=self.lapsed - {broker})
         return [Outcome(
             "heartbeat/waits",
             Alive(caught_up=caught_up, fenced=False, should_shut_down=False),
@@ -917,7 +933,7 @@ class Changed2(Changed):
         )]
 
     def load_snapshot(self) -> list[Outcome[Controller, Reply]]:
-        # load_snapshot/loaded  overlay.charter:454
+        # load_snapshot/loaded  overlay.charter:455
         after = replace(
             self,
             partition=self.partition
@@ -925,20 +941,21 @@ class Changed2(Changed):
             else Map({t: without_elr(self.partition[t]) for t in self.world.topics}),
             below_shutdown_offset=Map({b: None for b in self.world.brokers}),
             expired=frozenset(),
+            lapsed=frozenset(),
         )
         return [Outcome("load_snapshot/loaded", Done(), after)]
 
     def cancel_reassignment(self, topic: Topic) -> list[Outcome[Controller, Reply]]:
         p = self.partition[topic]
 
-        # cancel_reassignment/unknown  20-controller.charter:607  DOC Protocol errors:
+        # cancel_reassignment/unknown  20-controller.charter:642  DOC Protocol errors:
         # UNKNOWN_TOPIC_OR_PARTITION
         if p is None:  # absent
             return [Outcome(
                 "cancel_reassignment/unknown", Rejected(Error.UNKNOWN_TOPIC_OR_PARTITION), self
             )]
 
-        # cancel_reassignment/none_in_progress  20-controller.charter:611  DOC Protocol errors:
+        # cancel_reassignment/none_in_progress  20-controller.charter:646  DOC Protocol errors:
         # NO_REASSIGNMENT_IN_PROGRESS
         if not p.adding | p.removing:  # settled
             return [Outcome(
@@ -955,7 +972,7 @@ class Changed2(Changed):
             else frozenset(b for b in frozenset(original) if first(original) == b)
         )
 
-        # cancel_reassignment/too_few  20-controller.charter:618  MODEL §4.5, S1 The Last Replica
+        # cancel_reassignment/too_few  20-controller.charter:653  MODEL §4.5, S1 The Last Replica
         # Standing issue
         # Without ELR the ISR keeps its last member: somebody has to be in sync, or to be elected.
         if (
@@ -969,19 +986,19 @@ class Changed2(Changed):
                 "cancel_reassignment/too_few", Rejected(Error.INVALID_REPLICA_ASSIGNMENT), self
             )]
 
-        # cancel_reassignment/reverted  20-controller.charter:624  MODEL §4.5
+        # cancel_reassignment/reverted  20-controller.charter:659  MODEL §4.5
         return self._cancel_reassignment_reverted(topic, p, able, original, isr)
 
     def set_min_isr(self, minimum: int) -> list[Outcome[Controller, Reply]]:
-        # set_min_isr/same  overlay.charter:514
+        # set_min_isr/same  overlay.charter:517
         if minimum == self.config.min_insync_replicas:  # unchanged
             return self._set_min_isr_same()
 
-        # set_min_isr/changed  overlay.charter:504
+        # set_min_isr/changed  overlay.charter:507
         return self._set_min_isr_changed(minimum)
 
     def _set_min_isr_same(self) -> list[Outcome[Controller, Reply]]:
-        """set_min_isr/same  overlay.charter:514"""
+        """set_min_isr/same  overlay.charter:517"""
         allowed: list[Outcome[Controller, Reply]] = []
         for noted in each({
             topic: (False, True)
@@ -1012,7 +1029,7 @@ class Changed2(Changed):
         return allowed
 
     def _set_min_isr_changed(self, minimum: int) -> list[Outcome[Controller, Reply]]:
-        """set_min_isr/changed  overlay.charter:504"""
+        """set_min_isr/changed  overlay.charter:507"""
         allowed: list[Outcome[Controller, Reply]] = []
         for noted in each({
             topic: (False, True)
@@ -1044,13 +1061,13 @@ class Changed2(Changed):
         return allowed
 
     def set_elr(self, enabled: bool) -> list[Outcome[Controller, Reply]]:
-        # set_elr/off  20-controller.charter:669  DOC Eligible Leader Replicas
+        # set_elr/off  20-controller.charter:704  DOC Eligible Leader Replicas
         # The ELR is empty while the feature is off.
         if not enabled:  # disabling
             after = replace(self, partition=self.partition, config=replace(self.config, elr=False))
             return [Outcome("set_elr/off", Done(), after)]
 
-        # set_elr/on  20-controller.charter:676  S1 Eligible Leader Replicas (ELR)
+        # set_elr/on  20-controller.charter:711  S1 Eligible Leader Replicas (ELR)
         # An ELR from before it was off may not be complete any more, and is cleared.
         after = replace(self, partition=self.partition, config=replace(self.config, elr=True))
         return [Outcome("set_elr/on", Done(), after)]
@@ -1063,7 +1080,7 @@ class Changed2(Changed):
     ) -> list[Outcome[Controller, Map[Topic, Partition | None]]]:
         """controller/set_min_isr_image_of_partition"""
 
-        # set_min_isr_image_of_partition/shown  overlay.charter:689
+        # set_min_isr_image_of_partition/shown  overlay.charter:694
         return [Outcome(
             "set_min_isr_image_of_partition/shown",
             Map({t: cleared_after(last_image[t], self.partition[t]) for t in self.world.topics})
@@ -1080,7 +1097,7 @@ class Changed2(Changed):
     ) -> list[Outcome[Controller, Map[Topic, Partition | None]]]:
         """controller/unregister_image_of_partition"""
 
-        # unregister_image_of_partition/shown  overlay.charter:704
+        # unregister_image_of_partition/shown  overlay.charter:709
         return [Outcome(
             "unregister_image_of_partition/shown",
             Map({t: forgotten_after(self.partition[t], next_image[t]) for t in self.world.topics}),

@@ -29,14 +29,15 @@ if TYPE_CHECKING:
 go_on(
     __name__,
     "charter_models.kafka_replication_overlays.kafka_controller.from_4_0_0",
-    "9f52f6941333a60c6a7f",
+    "6328425b899d449dede4",
 )
 
-SPEC_DIGEST = "81b2254ac6f2307c170c"
+SPEC_DIGEST = "d249c7063dbfa4ca2b8e"
 OPERATIONS: tuple[str, ...] = (
     "register",
     "heartbeat",
     "session_expires",
+    "session_ends",
     "unregister",
     "failover",
     "load_snapshot",

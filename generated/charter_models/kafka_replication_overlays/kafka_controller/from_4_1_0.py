@@ -35,10 +35,10 @@ if TYPE_CHECKING:
 go_on(
     __name__,
     "charter_models.kafka_replication_overlays.kafka_controller.from_4_0_1",
-    "81b2254ac6f2307c170c",
+    "d249c7063dbfa4ca2b8e",
 )
 
-SPEC_DIGEST = "8a453c278778ee872edb"
+SPEC_DIGEST = "9cdeac4bcdc0bc5ffa18"
 
 
 def last_known_elr_after(
@@ -79,7 +79,7 @@ def leaders_after(
     """The possible leaders once `isr` is accepted: the present leader, unless the reassignment
     that completes removes it; then any member of the ISR in `able`.
 
-    10-rules.charter:214  MODEL §4.2, S2 §6.7
+    10-rules.charter:222  MODEL §4.2, S2 §6.7
     """
     synced = isr - p.removing if reassignment_done(p, isr, config) else isr
     return frozenset({p.leader}) if p.leader in synced else synced & able

@@ -63,10 +63,10 @@ if TYPE_CHECKING:
 go_on(
     __name__,
     "charter_models.kafka_replication_overlays.kafka_controller.from_4_1_0",
-    "8a453c278778ee872edb",
+    "9cdeac4bcdc0bc5ffa18",
 )
 
-SPEC_DIGEST = "f436853881f3fc37d3ac"
+SPEC_DIGEST = "830a6bc0d97e6173f64a"
 
 
 def last_known_elr_after(
@@ -116,7 +116,7 @@ def meets_last_leader(
     gone: frozenset[Broker],
     able: frozenset[Broker],
 ) -> bool:
-    """overlay.charter:634"""
+    """overlay.charter:639"""
     return (
         slot is not None
         and slot.isr | slot.elr == gone
@@ -163,15 +163,15 @@ class Changed4(Changed3):
     __slots__ = ()
 
     def set_min_isr(self, minimum: int) -> list[Outcome[Controller, Reply]]:
-        # set_min_isr/same  overlay.charter:553
+        # set_min_isr/same  overlay.charter:556
         if minimum == self.config.min_insync_replicas:  # unchanged
             return self._set_min_isr_same()
 
-        # set_min_isr/changed  overlay.charter:543
+        # set_min_isr/changed  overlay.charter:546
         return self._set_min_isr_changed(minimum)
 
     def _set_min_isr_same(self) -> list[Outcome[Controller, Reply]]:
-        """set_min_isr/same  overlay.charter:553"""
+        """set_min_isr/same  overlay.charter:556"""
         allowed: list[Outcome[Controller, Reply]] = []
         for noted in each({
             topic: (False, True)
@@ -202,7 +202,7 @@ class Changed4(Changed3):
         return allowed
 
     def _set_min_isr_changed(self, minimum: int) -> list[Outcome[Controller, Reply]]:
-        """set_min_isr/changed  overlay.charter:543"""
+        """set_min_isr/changed  overlay.charter:546"""
         allowed: list[Outcome[Controller, Reply]] = []
         for noted in each({
             topic: (False, True)

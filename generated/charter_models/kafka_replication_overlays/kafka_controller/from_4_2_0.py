@@ -27,10 +27,10 @@ if TYPE_CHECKING:
 go_on(
     __name__,
     "charter_models.kafka_replication_overlays.kafka_controller.from_4_1_1",
-    "f436853881f3fc37d3ac",
+    "830a6bc0d97e6173f64a",
 )
 
-SPEC_DIGEST = "32f9b7f29cb4a5a6a0d5"
+SPEC_DIGEST = "07800f26638a6a654df4"
 
 
 def fails(state: Changed4, operation: str, args: Mapping[str, Json]) -> list[Fault]:

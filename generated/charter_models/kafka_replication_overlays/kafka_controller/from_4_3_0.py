@@ -26,10 +26,10 @@ if TYPE_CHECKING:
 go_on(
     __name__,
     "charter_models.kafka_replication_overlays.kafka_controller.from_4_2_0",
-    "32f9b7f29cb4a5a6a0d5",
+    "07800f26638a6a654df4",
 )
 
-SPEC_DIGEST = "d9f60d89c59d1d9e0cac"
+SPEC_DIGEST = "bcb40417c52a52f3870e"
 
 
 def reassignment_done(p: Partition, isr: frozenset[Broker], config: Config) -> bool:

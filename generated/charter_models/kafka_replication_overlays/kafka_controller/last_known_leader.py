@@ -24,13 +24,13 @@ if TYPE_CHECKING:
         eligible_after,
     )
 
-begin(__name__, "charter_models.kafka_replication.controller", "03b230592a22d2a7b6df")
+begin(__name__, "charter_models.kafka_replication.controller", "f9f5024f0deb4022cff5")
 
 CHANGES = (
     "alter_partition balance_leaders cancel_reassignment elect_leader elect_uncleanly heartbeat "
     "reassign register session_expires unregister "
 )
-SPEC_DIGEST = "cfe681e86fb3ab598997"
+SPEC_DIGEST = "88c8e601248a8a2058c6"
 
 
 def last_known_elr_after(

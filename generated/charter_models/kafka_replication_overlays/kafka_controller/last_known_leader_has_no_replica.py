@@ -26,10 +26,10 @@ if TYPE_CHECKING:
         active,
     )
 
-begin(__name__, "charter_models.kafka_replication.controller", "03b230592a22d2a7b6df")
+begin(__name__, "charter_models.kafka_replication.controller", "f9f5024f0deb4022cff5")
 
 CHANGES = "heartbeat register"
-SPEC_DIGEST = "6d28a23df809c82203d0"
+SPEC_DIGEST = "f39a58317dd3ba9a2841"
 
 
 def meets_last_leader(
@@ -37,7 +37,7 @@ def meets_last_leader(
     gone: frozenset[Broker],
     able: frozenset[Broker],
 ) -> bool:
-    """overlay.charter:634"""
+    """overlay.charter:639"""
     return (
         slot is not None
         and slot.isr | slot.elr == gone

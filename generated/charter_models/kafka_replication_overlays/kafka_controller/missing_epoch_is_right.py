@@ -18,10 +18,10 @@ from charter_models.sibling import begin
 if TYPE_CHECKING:
     from charter_models.kafka_replication.controller import Broker, BrokerEpoch, Partition
 
-begin(__name__, "charter_models.kafka_replication.controller", "03b230592a22d2a7b6df")
+begin(__name__, "charter_models.kafka_replication.controller", "f9f5024f0deb4022cff5")
 
 CHANGES = "alter_partition"
-SPEC_DIGEST = "012762decbd2a3cdcc1b"
+SPEC_DIGEST = "cdea7dfa31acfdb95238"
 
 
 def without_epoch(
@@ -29,5 +29,5 @@ def without_epoch(
     isr: frozenset[Broker],
     isr_epochs: Map[Broker, BrokerEpoch | None],
 ) -> frozenset[Broker]:
-    """overlay.charter:868  KIP 903"""
+    """overlay.charter:903  KIP 903"""
     return frozenset()

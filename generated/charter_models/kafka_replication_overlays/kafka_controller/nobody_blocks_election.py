@@ -17,13 +17,13 @@ from charter_models.sibling import begin
 if TYPE_CHECKING:
     from charter_models.kafka_replication.controller import Broker, Config, Partition, candidates
 
-begin(__name__, "charter_models.kafka_replication.controller", "03b230592a22d2a7b6df")
+begin(__name__, "charter_models.kafka_replication.controller", "f9f5024f0deb4022cff5")
 
 CHANGES = (
     "cancel_reassignment elect_leader elect_uncleanly heartbeat reassign register session_expires "
     "unregister "
 )
-SPEC_DIGEST = "a0d47ba36782df829d7b"
+SPEC_DIGEST = "52b5d9341b7259422215"
 
 
 def replaced_electable(
@@ -52,7 +52,7 @@ def electable(
 ) -> frozenset[Broker]:
     """Also called `electAnyLeader`.
 
-    overlay.charter:530
+    overlay.charter:533
     """
     if not isr and may_note_nobody(p, True, config):
         return frozenset()
@@ -69,7 +69,7 @@ def replaced_electable_by_order(
 
 
 def electable_by_order(p: Partition, able: frozenset[Broker], config: Config) -> frozenset[Broker]:
-    """overlay.charter:533"""
+    """overlay.charter:536"""
     if may_note_nobody(p, True, config):
         return frozenset()
     return replaced_electable_by_order(p, able, config)

@@ -18,10 +18,10 @@ from charter_models.sibling import begin
 if TYPE_CHECKING:
     from charter_models.kafka_replication.controller import Broker, Partition
 
-begin(__name__, "charter_models.kafka_replication.controller", "03b230592a22d2a7b6df")
+begin(__name__, "charter_models.kafka_replication.controller", "f9f5024f0deb4022cff5")
 
 CHANGES = "reassign"
-SPEC_DIGEST = "ecb3bd30511561d36d70"
+SPEC_DIGEST = "6ad588c12852dcb1019b"
 
 
 def replaced_with_reassignment(
@@ -44,7 +44,7 @@ def with_reassignment(
 ) -> Partition:
     """Also called `PartitionReassignmentReplicas`.
 
-    overlay.charter:572
+    overlay.charter:575
     """
     return replace(
         replaced_with_reassignment(p, target, leaving),
@@ -55,5 +55,5 @@ def with_reassignment(
 
 
 def leaving_replicas(p: Partition, target: tuple[Broker, ...]) -> frozenset[Broker]:
-    """overlay.charter:570"""
+    """overlay.charter:573"""
     return frozenset(p.replicas) - frozenset(target)

@@ -18,10 +18,10 @@ from charter_models.sibling import begin
 if TYPE_CHECKING:
     from charter_models.kafka_replication.controller import Broker, Partition
 
-begin(__name__, "charter_models.kafka_replication.controller", "03b230592a22d2a7b6df")
+begin(__name__, "charter_models.kafka_replication.controller", "f9f5024f0deb4022cff5")
 
 CHANGES = "reassign"
-SPEC_DIGEST = "4a9b649b29cda1ed00c9"
+SPEC_DIGEST = "a61aa60e358af124e232"
 
 
 def replaced_with_reassignment(
@@ -44,7 +44,7 @@ def with_reassignment(
 ) -> Partition:
     """Also called `PartitionReassignmentReplicas`.
 
-    overlay.charter:586
+    overlay.charter:589
     """
     return replace(
         replaced_with_reassignment(p, target, leaving),

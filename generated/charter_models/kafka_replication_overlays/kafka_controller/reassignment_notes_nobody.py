@@ -25,10 +25,10 @@ if TYPE_CHECKING:
         with_cleared_elr,
     )
 
-begin(__name__, "charter_models.kafka_replication.controller", "03b230592a22d2a7b6df")
+begin(__name__, "charter_models.kafka_replication.controller", "f9f5024f0deb4022cff5")
 
 CHANGES = "set_min_isr"
-SPEC_DIGEST = "03d7b2defc3b8374d4ad"
+SPEC_DIGEST = "3e823623f871dfb50077"
 
 
 def may_note_nobody(slot: Partition | None, emptied: bool, config: Config) -> bool:
@@ -60,15 +60,15 @@ class Changed(Controller):
     __slots__ = ()
 
     def set_min_isr(self, minimum: int) -> list[Outcome[Controller, Reply]]:
-        # set_min_isr/same  overlay.charter:553
+        # set_min_isr/same  overlay.charter:556
         if minimum == self.config.min_insync_replicas:  # unchanged
             return self._set_min_isr_same()
 
-        # set_min_isr/changed  overlay.charter:543
+        # set_min_isr/changed  overlay.charter:546
         return self._set_min_isr_changed(minimum)
 
     def _set_min_isr_same(self) -> list[Outcome[Controller, Reply]]:
-        """set_min_isr/same  overlay.charter:553"""
+        """set_min_isr/same  overlay.charter:556"""
         allowed: list[Outcome[Controller, Reply]] = []
         for noted in each({
             topic: (False, True)
@@ -97,7 +97,7 @@ class Changed(Controller):
         return allowed
 
     def _set_min_isr_changed(self, minimum: int) -> list[Outcome[Controller, Reply]]:
-        """set_min_isr/changed  overlay.charter:543"""
+        """set_min_isr/changed  overlay.charter:546"""
         allowed: list[Outcome[Controller, Reply]] = []
         for noted in each({
             topic: (False, True)

@@ -27,10 +27,10 @@ if TYPE_CHECKING:
         new_leaders,
     )
 
-begin(__name__, "charter_models.kafka_replication.controller", "03b230592a22d2a7b6df")
+begin(__name__, "charter_models.kafka_replication.controller", "f9f5024f0deb4022cff5")
 
 CHANGES = "register"
-SPEC_DIGEST = "b3bc21d5dae5b7e3dad8"
+SPEC_DIGEST = "203a5c861ba3bfeb6922"
 
 
 @instead_of(Controller)
@@ -56,6 +56,7 @@ class Changed(Controller):
                 ),
                 registration=registered_now,
                 expired=self.expired - {broker},
+                lapsed=self.lapsed - {broker},
                 last_broker_epoch=epoch,
             )
             allowed.append(Outcome("register/clean", Registered(epoch), after))

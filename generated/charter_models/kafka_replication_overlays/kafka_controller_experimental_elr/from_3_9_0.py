@@ -40,7 +40,6 @@ from charter_models.prelude import (
     items_of,
     replace,
     text_of,
-    value,
 )
 from charter_models.sibling import go_on, instead_of
 
@@ -58,13 +57,13 @@ if TYPE_CHECKING:
         Rejected,
         Reply,
         Topic,
+        fenced_at_the_end,
         leader_and_isr_updates,
         new_leaders,
         with_cleared_elr,
     )
     from charter_models.kafka_replication_overlays.kafka_controller.from_4_0_0 import (
         Changed2,
-        below_after_registering,
         elected_by_order,
         eligible_after,
         last_leader,
@@ -74,14 +73,15 @@ if TYPE_CHECKING:
 go_on(
     __name__,
     "charter_models.kafka_replication_overlays.kafka_controller.from_4_0_0",
-    "9f52f6941333a60c6a7f",
+    "6328425b899d449dede4",
 )
 
-SPEC_DIGEST = "bfcf0a3d04e52753753e"
+SPEC_DIGEST = "20282b02b1ccb7d3534d"
 OPERATIONS: tuple[str, ...] = (
     "register",
     "heartbeat",
     "session_expires",
+    "session_ends",
     "unregister",
     "failover",
     "load_snapshot",
@@ -109,7 +109,7 @@ def complete(
     """The replicas that hold every committed record, as far as the controller knows: ISR and
     ELR.
 
-    10-rules.charter:61  S1 Eligible Leader Replicas (ELR), S2 §6.5
+    10-rules.charter:69  S1 Eligible Leader Replicas (ELR), S2 §6.5
     """
     return isr | eligible_after(p, replicas, isr, suspect, config)
 
@@ -137,7 +137,7 @@ def touched(p: Partition, gone: Broker, suspect: frozenset[Broker]) -> bool:
     """Whether `gone` leaves the ISR of a partition, or its ELR after an unclean shutdown. Also
     called `partitionsWithBrokerInIsr`.
 
-    10-rules.charter:222  S0 §5.2, S2 §6.5.1
+    10-rules.charter:230  S0 §5.2, S2 §6.5.1
     """
     return gone in p.isr or (gone in suspect and gone in p.elr)
 
@@ -174,13 +174,13 @@ class Changed3(Changed2):
             raise Undefined(f"register happens where its assumption is false: `{broken}`")
         allowed: list[Outcome[Controller, Reply]] = []
 
-        known = self.registration[broker]
+        known = fenced_at_the_end(broker, self.registration, self.lapsed)
         epoch = bump(self.last_broker_epoch)
         registered_now = self.registration.put(
             broker, Registration(epoch=epoch, fenced=True, shutting_down=False)
         )
 
-        # register/duplicate  20-controller.charter:56  S2 §6.5.1, DOC Protocol errors:
+        # register/duplicate  20-controller.charter:59  S2 §6.5.1, DOC Protocol errors:
         # DUPLICATE_BROKER_REGISTRATION
         # Another process of the broker is registered, and not fenced: it gets a new broker epoch
         # only once that one has been fenced.
@@ -192,9 +192,10 @@ class Changed3(Changed2):
                 "register/duplicate", Rejected(Error.DUPLICATE_BROKER_REGISTRATION), self
             ))
 
-        # register/session_lives  20-controller.charter:61
+        # register/session_lives  20-controller.charter:64
         # The broker is fenced, but its registration has not expired, as far as the controller
-        # knows. The texts do not say whether it waits for that.
+        # knows; or its session has ended, and it is not fenced yet. The texts do not say whether it
+        # waits for that.
         if (
             known is not None and known.fenced  # fenced
             and restarted  # other_process
@@ -204,7 +205,7 @@ class Changed3(Changed2):
                 "register/session_lives", Rejected(Error.DUPLICATE_BROKER_REGISTRATION), self
             ))
 
-        # register/clean  20-controller.charter:67  S0 §5.2, KIP 966
+        # register/clean  20-controller.charter:70  S0 §5.2, KIP 966
         if (
             known is not None and known.fenced  # fenced
             and restarted  # other_process
@@ -212,7 +213,7 @@ class Changed3(Changed2):
         ):
             allowed += self._register_clean(broker, epoch, registered_now)
 
-        # register/unclean  20-controller.charter:82  S0 §5.2, S1 How it works, S2 §6.5.1, S2 §6.2
+        # register/unclean  20-controller.charter:86  S0 §5.2, S1 How it works, S2 §6.5.1, S2 §6.2
         if (
             (known is None or (known.fenced and restarted))  # fenced
             and (known is None or previous_epoch != known.epoch)  # other_session
@@ -221,13 +222,8 @@ class Changed3(Changed2):
         if allowed:
             return allowed
 
-        # register/again  overlay.charter:609
-        after = replace(
-            self,
-            below_shutdown_offset=below_after_registering(broker, self.below_shutdown_offset),
-            expired=self.expired - {broker},
-        )
-        return [Outcome("register/again", Registered(value(known).epoch), after)]
+        # register/again  overlay.charter:612
+        return self._register_again(broker, known)
 
     def _register_clean(
         self,
@@ -246,6 +242,7 @@ class Changed3(Changed2):
                 ),
                 registration=registered_now,
                 expired=self.expired - {broker},
+                lapsed=self.lapsed - {broker},
                 last_broker_epoch=epoch,
             )
             allowed.append(Outcome("register/clean", Registered(epoch), after))
@@ -273,28 +270,30 @@ class Changed3(Changed2):
                 ),
                 registration=registered_now,
                 expired=self.expired - {broker},
+                lapsed=self.lapsed - {broker},
                 last_broker_epoch=epoch,
             )
             allowed.append(Outcome("register/unclean", Registered(epoch), after))
         return allowed
 
     def load_snapshot(self) -> list[Outcome[Controller, Reply]]:
-        # load_snapshot/loaded  20-controller.charter:301
+        # load_snapshot/loaded  20-controller.charter:335
         after = replace(
             self,
             below_shutdown_offset=Map({b: None for b in self.world.brokers}),
             expired=frozenset(),
+            lapsed=frozenset(),
         )
         return [Outcome("load_snapshot/loaded", Done(), after)]
 
     def set_min_isr(self, minimum: int) -> list[Outcome[Controller, Reply]]:
-        # set_min_isr/same  20-controller.charter:644  DOC Eligible Leader Replicas
+        # set_min_isr/same  20-controller.charter:679  DOC Eligible Leader Replicas
         # The value is the same, and the ELR is cleared all the same.
         if minimum == self.config.min_insync_replicas:  # unchanged
             after = replace(self, partition=self.partition)
             return [Outcome("set_min_isr/same", Done(), after)]
 
-        # set_min_isr/changed  20-controller.charter:650  DOC Eligible Leader Replicas
+        # set_min_isr/changed  20-controller.charter:685  DOC Eligible Leader Replicas
         after = replace(
             self,
             partition=self.partition,
@@ -303,7 +302,7 @@ class Changed3(Changed2):
         return [Outcome("set_min_isr/changed", Done(), after)]
 
     def set_elr(self, enabled: bool) -> list[Outcome[Controller, Reply]]:
-        # set_elr/off  20-controller.charter:669  DOC Eligible Leader Replicas
+        # set_elr/off  20-controller.charter:704  DOC Eligible Leader Replicas
         # The ELR is empty while the feature is off.
         if not enabled:  # disabling
             after = replace(
@@ -313,7 +312,7 @@ class Changed3(Changed2):
             )
             return [Outcome("set_elr/off", Done(), after)]
 
-        # set_elr/on  20-controller.charter:676  S1 Eligible Leader Replicas (ELR)
+        # set_elr/on  20-controller.charter:711  S1 Eligible Leader Replicas (ELR)
         # An ELR from before it was off may not be complete any more, and is cleared.
         after = replace(
             self,

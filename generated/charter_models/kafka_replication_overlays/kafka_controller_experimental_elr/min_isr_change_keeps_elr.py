@@ -30,13 +30,13 @@ if TYPE_CHECKING:
         with_last_known_elr,
     )
 
-begin(__name__, "charter_models.kafka_replication.controller", "03b230592a22d2a7b6df")
+begin(__name__, "charter_models.kafka_replication.controller", "f9f5024f0deb4022cff5")
 
 CHANGES = (
     "balance_leaders cancel_reassignment elect_leader elect_uncleanly heartbeat reassign register "
     "session_expires set_min_isr unregister "
 )
-SPEC_DIGEST = "ffa5bc8c6bb2d604cb56"
+SPEC_DIGEST = "57944bff4fc4ab96ab39"
 
 
 def elected(
@@ -68,13 +68,13 @@ class Changed(Controller):
     __slots__ = ()
 
     def set_min_isr(self, minimum: int) -> list[Outcome[Controller, Reply]]:
-        # set_min_isr/same  20-controller.charter:644  DOC Eligible Leader Replicas
+        # set_min_isr/same  20-controller.charter:679  DOC Eligible Leader Replicas
         # The value is the same, and the ELR is cleared all the same.
         if minimum == self.config.min_insync_replicas:  # unchanged
             after = replace(self, partition=self.partition)
             return [Outcome("set_min_isr/same", Done(), after)]
 
-        # set_min_isr/changed  20-controller.charter:650  DOC Eligible Leader Replicas
+        # set_min_isr/changed  20-controller.charter:685  DOC Eligible Leader Replicas
         after = replace(
             self,
             partition=self.partition,

@@ -25,17 +25,18 @@ if TYPE_CHECKING:
         Registration,
         Rejected,
         Reply,
+        fenced_at_the_end,
     )
     from charter_models.kafka_replication_variants.pre_kip_966.controller import Changed
 
 go_on(
     __name__,
     "charter_models.kafka_replication_variants.pre_kip_966.controller",
-    "c1c4a459cf9ac17a08a8",
+    "1d8f2f756c4a738e8c48",
 )
 
 CHANGES = "register"
-SPEC_DIGEST = "847c3a1ae98b7e143dbb"
+SPEC_DIGEST = "9d30306fc3e2d186ddd5"
 
 
 def below_after_registering(
@@ -66,13 +67,13 @@ class Changed2(Changed):
             raise Undefined(f"register happens where its assumption is false: `{broken}`")
         allowed: list[Outcome[Controller, Reply]] = []
 
-        known = self.registration[broker]
+        known = fenced_at_the_end(broker, self.registration, self.lapsed)
         epoch = bump(self.last_broker_epoch)
         registered_now = self.registration.put(
             broker, Registration(epoch=epoch, fenced=True, shutting_down=False)
         )
 
-        # register/duplicate  20-controller.charter:56  S2 §6.5.1, DOC Protocol errors:
+        # register/duplicate  20-controller.charter:59  S2 §6.5.1, DOC Protocol errors:
         # DUPLICATE_BROKER_REGISTRATION
         # Another process of the broker is registered, and not fenced: it gets a new broker epoch
         # only once that one has been fenced.
@@ -84,9 +85,10 @@ class Changed2(Changed):
                 "register/duplicate", Rejected(Error.DUPLICATE_BROKER_REGISTRATION), self
             ))
 
-        # register/session_lives  20-controller.charter:61
+        # register/session_lives  20-controller.charter:64
         # The broker is fenced, but its registration has not expired, as far as the controller
-        # knows. The texts do not say whether it waits for that.
+        # knows; or its session has ended, and it is not fenced yet. The texts do not say whether it
+        # waits for that.
         if (
             known is not None and known.fenced  # fenced
             and restarted  # other_process
@@ -96,7 +98,7 @@ class Changed2(Changed):
                 "register/session_lives", Rejected(Error.DUPLICATE_BROKER_REGISTRATION), self
             ))
 
-        # register/clean  20-controller.charter:67  S0 §5.2, KIP 966
+        # register/clean  20-controller.charter:70  S0 §5.2, KIP 966
         if (
             known is not None and known.fenced  # fenced
             and restarted  # other_process
@@ -104,7 +106,7 @@ class Changed2(Changed):
         ):
             allowed += self._register_clean(broker, epoch, registered_now)
 
-        # register/unclean  20-controller.charter:82  S0 §5.2, S1 How it works, S2 §6.5.1, S2 §6.2
+        # register/unclean  20-controller.charter:86  S0 §5.2, S1 How it works, S2 §6.5.1, S2 §6.2
         if (
             (known is None or (known.fenced and restarted))  # fenced
             and (known is None or previous_epoch != known.epoch)  # other_session
@@ -113,12 +115,15 @@ class Changed2(Changed):
         if allowed:
             return allowed
 
-        # register/again  overlay.charter:803
+        # register/again  overlay.charter:812
         after = replace(
             self,
             below_shutdown_offset=below_after_registering(broker, self.below_shutdown_offset),
-            registration=self.registration.put(broker, replace(value(known), epoch=epoch)),
+            registration=self.registration.put(
+                broker, replace(value(self.registration[broker]), epoch=epoch)
+            ),
             expired=self.expired - {broker},
+            lapsed=self.lapsed - {broker},
             last_broker_epoch=epoch,
         )
         return [Outcome("register/again", Registered(epoch), after)]

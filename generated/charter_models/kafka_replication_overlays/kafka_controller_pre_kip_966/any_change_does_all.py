@@ -32,14 +32,14 @@ if TYPE_CHECKING:
 go_on(
     __name__,
     "charter_models.kafka_replication_overlays.kafka_controller.any_change_does_all",
-    "eedf5bb353c6d2d02f77",
+    "2dbbdc35f24ac87fea49",
 )
 
 CHANGES = (
     "balance_leaders elect_leader elect_uncleanly heartbeat register session_expires unregister "
 )
 VARIANT = "pre_kip_966"
-SPEC_DIGEST = "e201a723ed66576c57c6"
+SPEC_DIGEST = "b003f711f0ffbeea251b"
 
 
 def default_config() -> Config:

@@ -31,12 +31,12 @@ if TYPE_CHECKING:
 go_on(
     __name__,
     "charter_models.kafka_replication_overlays.kafka_controller.cancels_below_min_isr",
-    "9533e23e4f23e126f73c",
+    "a6ee503ac5ebd3b21096",
 )
 
 CHANGES = "cancel_reassignment"
 VARIANT = "pre_kip_966"
-SPEC_DIGEST = "f05805c96ef7ce50549a"
+SPEC_DIGEST = "a58f2b4687996917c3ec"
 
 
 def default_config() -> Config:

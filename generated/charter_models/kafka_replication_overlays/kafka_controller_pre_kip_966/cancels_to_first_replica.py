@@ -32,12 +32,12 @@ if TYPE_CHECKING:
 go_on(
     __name__,
     "charter_models.kafka_replication_overlays.kafka_controller.cancels_to_first_replica",
-    "173e7e8a89c621b342e9",
+    "7786b7d1d1a67c9157ac",
 )
 
 CHANGES = "cancel_reassignment"
 VARIANT = "pre_kip_966"
-SPEC_DIGEST = "58cbc6242edc9ba4664f"
+SPEC_DIGEST = "662ff00f58cbf19ffbcf"
 
 
 def default_config() -> Config:

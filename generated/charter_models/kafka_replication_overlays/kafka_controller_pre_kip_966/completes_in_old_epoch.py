@@ -28,12 +28,12 @@ if TYPE_CHECKING:
 go_on(
     __name__,
     "charter_models.kafka_replication_overlays.kafka_controller.completes_in_old_epoch",
-    "df316d409ba1336b64c1",
+    "fd66a9cc702e5e73f088",
 )
 
 CHANGES = "alter_partition reassign"
 VARIANT = "pre_kip_966"
-SPEC_DIGEST = "75c9baa40cd232768743"
+SPEC_DIGEST = "b7de865931b902c14c42"
 
 
 def default_config() -> Config:

@@ -21,11 +21,11 @@ if TYPE_CHECKING:
 go_on(
     __name__,
     "charter_models.kafka_replication_variants.pre_kip_966.controller",
-    "c1c4a459cf9ac17a08a8",
+    "1d8f2f756c4a738e8c48",
 )
 
 CHANGES = "alter_partition reassign"
-SPEC_DIGEST = "e6579305b3bafeec5f24"
+SPEC_DIGEST = "d0f53560f9362dd9552d"
 
 
 def reassignment_done(p: Partition, isr: frozenset[Broker], config: Config) -> bool:

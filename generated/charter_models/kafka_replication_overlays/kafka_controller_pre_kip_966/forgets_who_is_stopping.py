@@ -31,12 +31,12 @@ if TYPE_CHECKING:
 go_on(
     __name__,
     "charter_models.kafka_replication_overlays.kafka_controller.forgets_who_is_stopping",
-    "04805ce6e40b058dbc52",
+    "c4ba340f853c07c98334",
 )
 
 CHANGES = "heartbeat register"
 VARIANT = "pre_kip_966"
-SPEC_DIGEST = "33c35382125463499c40"
+SPEC_DIGEST = "13c239bfba87bc984d3d"
 
 
 def default_config() -> Config:

@@ -17,6 +17,7 @@ Applied:
     expired_goes_on_stopping
     unfencing_is_a_report
     unclean_start_elects_nobody
+    ended_session_still_leads
     unclean_election_is_ignored
     shutdown_offset_moves_on
     isr_shrink_starts_epoch
@@ -65,6 +66,7 @@ if TYPE_CHECKING:
         below_after_report,
         candidates,
         eligible_after,
+        fenced_at_the_end,
         is_leader,
         leader_and_isr_updates,
         new_leaders,
@@ -81,10 +83,10 @@ if TYPE_CHECKING:
 go_on(
     __name__,
     "charter_models.kafka_replication_overlays.kafka_controller_pre_kip_966.any_change_does_all",
-    "e201a723ed66576c57c6",
+    "b003f711f0ffbeea251b",
 )
 
-SPEC_DIGEST = "1b53aa5e1f3886e76845"
+SPEC_DIGEST = "802c6861a8d97e60cbf3"
 
 
 def replaced_electable(
@@ -113,7 +115,7 @@ def electable(
 ) -> frozenset[Broker]:
     """Also called `electAnyLeader`.
 
-    overlay.charter:827  JIRA KAFKA-12670
+    overlay.charter:862  JIRA KAFKA-12670
     """
     return replaced_electable(p, replicas, isr, suspect, able, config) & isr
 
@@ -197,7 +199,7 @@ def without_epoch(
     isr: frozenset[Broker],
     isr_epochs: Map[Broker, BrokerEpoch | None],
 ) -> frozenset[Broker]:
-    """overlay.charter:879  KIP 903"""
+    """overlay.charter:914  KIP 903"""
     return frozenset()
 
 
@@ -211,6 +213,24 @@ def replaced_leaders_after(
     return frozenset({p.leader}) if p.leader in synced else synced & able
 
 
+def replaced_leaders_after_2(
+    p: Partition,
+    isr: frozenset[Broker],
+    able: frozenset[Broker],
+    config: Config,
+) -> frozenset[Broker]:
+    """Once its partition changes for another reason, an active broker leads.
+
+    overlay.charter:741
+    """
+    return replaced_leaders_after(
+        replace(p, leader=None) if p.leader is not None and p.leader not in able else p,
+        isr,
+        able,
+        config,
+    )
+
+
 def leaders_after(
     p: Partition,
     isr: frozenset[Broker],
@@ -219,9 +239,9 @@ def leaders_after(
 ) -> frozenset[Broker]:
     """Once its partition changes for another reason, an active broker leads.
 
-    overlay.charter:735
+    overlay.charter:850
     """
-    return replaced_leaders_after(
+    return replaced_leaders_after_2(
         replace(p, leader=None) if p.leader is not None and p.leader not in able else p,
         isr,
         able,
@@ -252,7 +272,7 @@ def without_broker(
 ) -> Partition | None:
     """One starts, too, where the last member would have left and stays.
 
-    overlay.charter:851  JIRA KAFKA-15021
+    overlay.charter:886  JIRA KAFKA-15021
     """
     if slot is None:
         return None
@@ -289,7 +309,7 @@ def replaced_with_reassignment_2(
 ) -> Partition:
     """Also called `PartitionReassignmentReplicas`.
 
-    overlay.charter:572
+    overlay.charter:575
     """
     return replace(
         replaced_with_reassignment(p, target, leaving),
@@ -306,7 +326,7 @@ def with_reassignment(
 ) -> Partition:
     """Also called `PartitionReassignmentReplicas`.
 
-    overlay.charter:586
+    overlay.charter:589
     """
     return replace(
         replaced_with_reassignment_2(p, target, leaving),
@@ -320,7 +340,7 @@ def with_reassignment(
 
 
 def leaving_replicas(p: Partition, target: tuple[Broker, ...]) -> frozenset[Broker]:
-    """overlay.charter:570"""
+    """overlay.charter:573"""
     return frozenset(p.replicas) - frozenset(target)
 
 
@@ -329,7 +349,7 @@ def below_after_unfencing(
     broker: Broker,
     below_shutdown_offset: Map[Broker, frozenset[Broker] | None],
 ) -> Map[Broker, frozenset[Broker] | None]:
-    """overlay.charter:790"""
+    """overlay.charter:799"""
     return Map({
         b: s - {broker} if (s := below_shutdown_offset[b]) is not None else None
         for b in world.brokers
@@ -364,13 +384,13 @@ class Changed3(Changed2):
             raise Undefined(f"register happens where its assumption is false: `{broken}`")
         allowed: list[Outcome[Controller, Reply]] = []
 
-        known = self.registration[broker]
+        known = fenced_at_the_end(broker, self.registration, self.lapsed)
         epoch = bump(self.last_broker_epoch)
         registered_now = self.registration.put(
             broker, Registration(epoch=epoch, fenced=True, shutting_down=False)
         )
 
-        # register/duplicate  20-controller.charter:56  S2 §6.5.1, DOC Protocol errors:
+        # register/duplicate  20-controller.charter:59  S2 §6.5.1, DOC Protocol errors:
         # DUPLICATE_BROKER_REGISTRATION
         # Another process of the broker is registered, and not fenced: it gets a new broker epoch
         # only once that one has been fenced.
@@ -382,9 +402,10 @@ class Changed3(Changed2):
                 "register/duplicate", Rejected(Error.DUPLICATE_BROKER_REGISTRATION), self
             ))
 
-        # register/session_lives  20-controller.charter:61
+        # register/session_lives  20-controller.charter:64
         # The broker is fenced, but its registration has not expired, as far as the controller
-        # knows. The texts do not say whether it waits for that.
+        # knows; or its session has ended, and it is not fenced yet. The texts do not say whether it
+        # waits for that.
         if (
             known is not None and known.fenced  # fenced
             and restarted  # other_process
@@ -394,49 +415,87 @@ class Changed3(Changed2):
                 "register/session_lives", Rejected(Error.DUPLICATE_BROKER_REGISTRATION), self
             ))
 
-        # register/clean  20-controller.charter:67  S0 §5.2, KIP 966
-        # Its last session ended with a clean shutdown: it has lost no records.
+        # register/clean  20-controller.charter:70  S0 §5.2, KIP 966
         if (
             known is not None and known.fenced  # fenced
             and restarted  # other_process
             and previous_epoch == known.epoch  # same_session
         ):
-            after = replace(
-                self,
-                partition=self.partition,
-                registration=registered_now,
-                expired=self.expired - {broker},
-                last_broker_epoch=epoch,
-            )
-            allowed.append(Outcome("register/clean", Registered(epoch), after))
+            allowed += self._register_clean(broker, epoch, registered_now)
 
-        # register/unclean  20-controller.charter:82  S0 §5.2, S1 How it works, S2 §6.5.1, S2 §6.2
-        # An unclean shutdown, or a broker that the controller does not know: it may have lost
-        # records.
+        # register/unclean  20-controller.charter:86  S0 §5.2, S1 How it works, S2 §6.5.1, S2 §6.2
         if (
             (known is None or (known.fenced and restarted))  # fenced
             and (known is None or previous_epoch != known.epoch)  # other_session
         ):
-            after = replace(
-                self,
-                partition=self.partition,
-                registration=registered_now,
-                expired=self.expired - {broker},
-                last_broker_epoch=epoch,
-            )
-            allowed.append(Outcome("register/unclean", Registered(epoch), after))
+            allowed += self._register_unclean(broker, epoch, registered_now)
         if allowed:
             return allowed
 
-        # register/again  overlay.charter:726
+        # register/again  overlay.charter:731
         after = replace(
             self,
             below_shutdown_offset=below_after_registering(broker, self.below_shutdown_offset),
             registration=registered_now,
             expired=self.expired - {broker},
+            lapsed=self.lapsed - {broker},
             last_broker_epoch=epoch,
         )
         return [Outcome("register/again", Registered(epoch), after)]
+
+    def _register_clean(
+        self,
+        broker: Broker,
+        epoch: BrokerEpoch,
+        registered_now: Map[Broker, Registration | None],
+    ) -> list[Outcome[Controller, Reply]]:
+        allowed: list[Outcome[Controller, Reply]] = []
+        for leader in each_or_none(new_leaders(
+            self.world, broker, frozenset(), self.partition, registered_now, self.config
+        )):
+            after = replace(
+                self,
+                partition=self.partition
+                if broker in self.lapsed
+                else leader_and_isr_updates(
+                    self.world, broker, frozenset(), leader, self.partition, self.config
+                )
+                if broker in self.lapsed
+                else self.partition,
+                registration=registered_now,
+                expired=self.expired - {broker},
+                lapsed=self.lapsed - {broker},
+                last_broker_epoch=epoch,
+            )
+            allowed.append(Outcome("register/clean", Registered(epoch), after))
+        return allowed
+
+    def _register_unclean(
+        self,
+        broker: Broker,
+        epoch: BrokerEpoch,
+        registered_now: Map[Broker, Registration | None],
+    ) -> list[Outcome[Controller, Reply]]:
+        allowed: list[Outcome[Controller, Reply]] = []
+        for leader in each_or_none(new_leaders(
+            self.world, broker, frozenset({broker}), self.partition, registered_now, self.config
+        )):
+            after = replace(
+                self,
+                partition=self.partition
+                if broker in self.lapsed
+                else leader_and_isr_updates(
+                    self.world, broker, frozenset({broker}), leader, self.partition, self.config
+                )
+                if broker in self.lapsed
+                else self.partition,
+                registration=registered_now,
+                expired=self.expired - {broker},
+                lapsed=self.lapsed - {broker},
+                last_broker_epoch=epoch,
+            )
+            allowed.append(Outcome("register/unclean", Registered(epoch), after))
+        return allowed
 
     def heartbeat(
         self,
@@ -452,11 +511,11 @@ class Changed3(Changed2):
 
         known = self.registration[broker]
 
-        # heartbeat/unregistered  20-controller.charter:126
+        # heartbeat/unregistered  20-controller.charter:134
         if known is None:  # unknown
             allowed += self._heartbeat_unregistered()
 
-        # heartbeat/stale_epoch  20-controller.charter:130  S2 §6.5.1
+        # heartbeat/stale_epoch  20-controller.charter:138  S2 §6.5.1
         if (
             known is not None  # known
             and known.epoch != epoch  # other_session
@@ -470,7 +529,7 @@ class Changed3(Changed2):
         now = value(known)
         below = below_after_report(self.world, broker, caught_up, self.below_shutdown_offset)
 
-        # heartbeat/stays_fenced  20-controller.charter:136  MODEL §8.1
+        # heartbeat/stays_fenced  20-controller.charter:144  MODEL §8.1
         if (
             now.fenced and self.below_shutdown_offset[broker] is None  # fenced
             and (want_fence or not caught_up)  # staying
@@ -483,32 +542,32 @@ class Changed3(Changed2):
                 after,
             )]
 
-        # heartbeat/stops_fenced  20-controller.charter:147  MODEL §8.3
+        # heartbeat/stops_fenced  20-controller.charter:155  MODEL §8.3
         if (
             now.fenced and self.below_shutdown_offset[broker] is None  # fenced
             and want_shut_down  # stopping
         ):
             return self._heartbeat_stops_fenced(broker, caught_up, below)
 
-        # heartbeat/unfenced  20-controller.charter:156  S1 How it works, MODEL §8.1, S2 §6.5.1
+        # heartbeat/unfenced  20-controller.charter:164  S1 How it works, MODEL §8.1, S2 §6.5.1
         if now.fenced and self.below_shutdown_offset[broker] is None:  # fenced
             return self._heartbeat_unfenced(broker, caught_up, now)
 
         fenced_now = self.registration.put(broker, replace(now, fenced=True))
 
-        # heartbeat/fenced  20-controller.charter:169  MODEL §8.1
+        # heartbeat/fenced  20-controller.charter:177  MODEL §8.1
         if (
             want_fence  # asked
             and (not now.shutting_down or self.below_shutdown_offset[broker] is None)  # running
         ):
             return self._heartbeat_fenced(broker, caught_up, want_shut_down, below, fenced_now)
 
-        # heartbeat/runs  20-controller.charter:177  MODEL §8.1
+        # heartbeat/runs  20-controller.charter:186  MODEL §8.1
         if (
             not want_shut_down  # staying
             and not now.shutting_down  # healthy
         ):
-            after = replace(self, below_shutdown_offset=below)
+            after = replace(self, below_shutdown_offset=below, lapsed=self.lapsed - {broker})
             return [Outcome(
                 "heartbeat/runs",
                 Alive(caught_up=caught_up, fenced=False, should_shut_down=False),
@@ -517,7 +576,7 @@ class Changed3(Changed2):
 
         leads = any(is_leader(self.partition[t], broker) for t in self.world.topics)
 
-        # heartbeat/begins_shutdown  20-controller.charter:185  S3 Preferred leader and leader
+        # heartbeat/begins_shutdown  20-controller.charter:195  S3 Preferred leader and leader
         # failover, MODEL §8.3
         if (
             want_shut_down  # asked
@@ -527,7 +586,7 @@ class Changed3(Changed2):
 
         others = active(self.world, self.registration) - {broker}
 
-        # heartbeat/shuts_down  overlay.charter:761
+        # heartbeat/shuts_down  overlay.charter:767
         if (
             not leads  # idle
             and (
@@ -547,7 +606,7 @@ class Changed3(Changed2):
         ):
             allowed += self._heartbeat_shuts_down(broker, caught_up, below, fenced_now)
 
-        # heartbeat/waits_unsure  overlay.charter:770
+        # heartbeat/waits_unsure  overlay.charter:777
         if (
             now.shutting_down  # stopping
             and (
@@ -555,14 +614,19 @@ class Changed3(Changed2):
                 or ((s := below[broker]) is not None and len(others - s) > 0)
             )  # unsure
         ):
-            after = replace(self, below_shutdown_offset=below, expired=self.expired - {broker})
+            after = replace(
+                self,
+                below_shutdown_offset=below,
+                expired=self.expired - {broker},
+                lapsed=self.lapsed - {broker},
+            )
             allowed.append(Outcome(
                 "heartbeat/waits_unsure",
                 Alive(caught_up=caught_up, fenced=False, should_shut_down=False),
                 after,
             ))
 
-        # heartbeat/fenced_unsure  20-controller.charter:217
+        # heartbeat/fenced_unsure  20-controller.charter:230
         if (
             now.shutting_down  # stopping
             and self.below_shutdown_offset[broker] is None  # unsure
@@ -574,8 +638,13 @@ class Changed3(Changed2):
         if allowed:
             return allowed
 
-        # heartbeat/waits  overlay.charter:776
-        after = replace(self, below_shutdown_offset=below, expired=self.expired - {broker})
+        # heartbeat/waits  overlay.charter:784
+        after = replace(
+            self,
+            below_shutdown_offset=below,
+            expired=self.expired - {broker},
+            lapsed=self.lapsed - {broker},
+        )
         return [Outcome(
             "heartbeat/waits",
             Alive(caught_up=caught_up, fenced=False, should_shut_down=False),
@@ -589,7 +658,7 @@ class Changed3(Changed2):
         below: Map[Broker, frozenset[Broker] | None],
         fenced_now: Map[Broker, Registration | None],
     ) -> list[Outcome[Controller, Reply]]:
-        """heartbeat/shuts_down  overlay.charter:761"""
+        """heartbeat/shuts_down  overlay.charter:767"""
         allowed: list[Outcome[Controller, Reply]] = []
         for leader in each_or_none(new_leaders(
             self.world, broker, frozenset(), self.partition, fenced_now, self.config
@@ -602,6 +671,7 @@ class Changed3(Changed2):
                 registration=fenced_now,
                 below_shutdown_offset=below.put(broker, None),
                 expired=self.expired - {broker},
+                lapsed=self.lapsed - {broker},
             )
             allowed.append(Outcome(
                 "heartbeat/shuts_down",
@@ -641,49 +711,49 @@ class Changed3(Changed2):
         )
         found: Partition | None = None if not at_ else self.partition[only(at_)]
 
-        # alter_partition/stale_broker_epoch  20-controller.charter:345  S2 §6.5.1
+        # alter_partition/stale_broker_epoch  20-controller.charter:380  S2 §6.5.1
         # unknown_session
         if (registration := self.registration[from_]) is None or registration.epoch != broker_epoch:
             allowed.append(Outcome(
                 "alter_partition/stale_broker_epoch", Rejected(Error.STALE_BROKER_EPOCH), self
             ))
 
-        # alter_partition/unknown_topic  20-controller.charter:349  DOC Protocol errors:
+        # alter_partition/unknown_topic  20-controller.charter:384  DOC Protocol errors:
         # UNKNOWN_TOPIC_ID
         if found is None:  # absent
             allowed.append(Outcome(
                 "alter_partition/unknown_topic", Rejected(Error.UNKNOWN_TOPIC_ID), self
             ))
 
-        # alter_partition/not_leader  20-controller.charter:352  S2 §6.3, MODEL §2.9
+        # alter_partition/not_leader  20-controller.charter:387  S2 §6.3, MODEL §2.9
         if (
             found is not None  # known
             and found.leader != from_  # other
         ):
             allowed += self._alter_partition_not_leader()
 
-        # alter_partition/other_leader_epoch  20-controller.charter:359  S2 §6.3
+        # alter_partition/other_leader_epoch  20-controller.charter:394  S2 §6.3
         if (
             found is not None  # known
             and found.leader_epoch != leader_epoch  # other
         ):
             allowed += self._alter_partition_other_leader_epoch()
 
-        # alter_partition/other_partition_epoch  20-controller.charter:366  S2 §6.3
+        # alter_partition/other_partition_epoch  20-controller.charter:401  S2 §6.3
         if (
             found is not None  # known
             and found.partition_epoch != partition_epoch  # other
         ):
             allowed += self._alter_partition_other_partition_epoch()
 
-        # alter_partition/impossible_isr  20-controller.charter:373
+        # alter_partition/impossible_isr  20-controller.charter:408
         if (
             found is not None  # known
             and (not isr <= frozenset(found.replicas) or from_ not in isr)  # senseless
         ):
             allowed += self._alter_partition_impossible_isr()
 
-        # alter_partition/impossible_recovery  20-controller.charter:381  KIP 704
+        # alter_partition/impossible_recovery  20-controller.charter:416  KIP 704
         if (
             found is not None  # known
             # senseless
@@ -691,13 +761,13 @@ class Changed3(Changed2):
         ):
             allowed += self._alter_partition_impossible_recovery()
 
-        # alter_partition/ineligible_replica  20-controller.charter:388  S2 §6.5.1, KIP 841, KIP 903
+        # alter_partition/ineligible_replica  20-controller.charter:423  S2 §6.5.1, KIP 841, KIP 903
         if any(r not in active(self.world, self.registration) for r in isr):  # unfit
             allowed.append(Outcome(
                 "alter_partition/ineligible_replica", Rejected(Error.INELIGIBLE_REPLICA), self
             ))
 
-        # alter_partition/epoch_missing  20-controller.charter:395  S2 §6.5.1, MODEL §2.9
+        # alter_partition/epoch_missing  20-controller.charter:430  S2 §6.5.1, MODEL §2.9
         if (
             found is not None  # known
             and len(without_epoch(found, isr, isr_epochs)) > 0  # unsure
@@ -709,7 +779,7 @@ class Changed3(Changed2):
         p = value(found)
         topic = only(at_)
 
-        # alter_partition/completed_for_another  20-controller.charter:405  MODEL §4.2, S2 §6.7, DOC
+        # alter_partition/completed_for_another  20-controller.charter:440  MODEL §4.2, S2 §6.7, DOC
         # Protocol errors: NEW_LEADER_ELECTED
         if (
             reassignment_done(p, isr, self.config)  # complete
@@ -717,25 +787,25 @@ class Changed3(Changed2):
         ):
             return self._alter_partition_completed_for_another(isr, recovering, p, topic)
 
-        # alter_partition/completed  20-controller.charter:418  MODEL §4.2, S2 §6.7
+        # alter_partition/completed  20-controller.charter:453  MODEL §4.2, S2 §6.7
         if reassignment_done(p, isr, self.config):  # complete
             return self._alter_partition_completed(isr, recovering, p, topic)
 
-        # alter_partition/committed  20-controller.charter:430  S2 §6.5.2, S1 Case E, S1 Case F, S1
+        # alter_partition/committed  20-controller.charter:465  S2 §6.5.2, S1 Case E, S1 Case F, S1
         # Case G
         return self._alter_partition_committed(isr, recovering, p, topic)
 
     def cancel_reassignment(self, topic: Topic) -> list[Outcome[Controller, Reply]]:
         p = self.partition[topic]
 
-        # cancel_reassignment/unknown  20-controller.charter:607  DOC Protocol errors:
+        # cancel_reassignment/unknown  20-controller.charter:642  DOC Protocol errors:
         # UNKNOWN_TOPIC_OR_PARTITION
         if p is None:  # absent
             return [Outcome(
                 "cancel_reassignment/unknown", Rejected(Error.UNKNOWN_TOPIC_OR_PARTITION), self
             )]
 
-        # cancel_reassignment/none_in_progress  20-controller.charter:611  DOC Protocol errors:
+        # cancel_reassignment/none_in_progress  20-controller.charter:646  DOC Protocol errors:
         # NO_REASSIGNMENT_IN_PROGRESS
         if not p.adding | p.removing:  # settled
             return [Outcome(
@@ -748,7 +818,7 @@ class Changed3(Changed2):
         original = keep(p.replicas, frozenset(p.replicas) - p.adding)
         isr = p.isr - p.adding
 
-        # cancel_reassignment/too_few  20-controller.charter:618  MODEL §4.5, S1 The Last Replica
+        # cancel_reassignment/too_few  20-controller.charter:653  MODEL §4.5, S1 The Last Replica
         # Standing issue
         # Without ELR the ISR keeps its last member: somebody has to be in sync, or to be elected.
         if (
@@ -763,5 +833,5 @@ class Changed3(Changed2):
                 "cancel_reassignment/too_few", Rejected(Error.INVALID_REPLICA_ASSIGNMENT), self
             )]
 
-        # cancel_reassignment/reverted  20-controller.charter:624  MODEL §4.5
+        # cancel_reassignment/reverted  20-controller.charter:659  MODEL §4.5
         return self._cancel_reassignment_reverted(topic, p, able, original, isr)

@@ -40,10 +40,10 @@ if TYPE_CHECKING:
 go_on(
     __name__,
     "charter_models.kafka_replication_overlays.kafka_controller_pre_kip_966.from_3_3_0",
-    "1b53aa5e1f3886e76845",
+    "802c6861a8d97e60cbf3",
 )
 
-SPEC_DIGEST = "1031e3e45e83f59ce42d"
+SPEC_DIGEST = "3e1e48ca3e700873176a"
 
 
 @instead_of(Controller)
@@ -66,11 +66,11 @@ class Changed4(Changed3):
 
         known = self.registration[broker]
 
-        # heartbeat/unregistered  20-controller.charter:126
+        # heartbeat/unregistered  20-controller.charter:134
         if known is None:  # unknown
             allowed += self._heartbeat_unregistered()
 
-        # heartbeat/stale_epoch  20-controller.charter:130  S2 §6.5.1
+        # heartbeat/stale_epoch  20-controller.charter:138  S2 §6.5.1
         if (
             known is not None  # known
             and known.epoch != epoch  # other_session
@@ -84,7 +84,7 @@ class Changed4(Changed3):
         now = value(known)
         below = below_after_report(self.world, broker, caught_up, self.below_shutdown_offset)
 
-        # heartbeat/stays_fenced  20-controller.charter:136  MODEL §8.1
+        # heartbeat/stays_fenced  20-controller.charter:144  MODEL §8.1
         if (
             now.fenced and self.below_shutdown_offset[broker] is None  # fenced
             and (want_fence or not caught_up)  # staying
@@ -97,32 +97,32 @@ class Changed4(Changed3):
                 after,
             )]
 
-        # heartbeat/stops_fenced  20-controller.charter:147  MODEL §8.3
+        # heartbeat/stops_fenced  20-controller.charter:155  MODEL §8.3
         if (
             now.fenced and self.below_shutdown_offset[broker] is None  # fenced
             and want_shut_down  # stopping
         ):
             return self._heartbeat_stops_fenced(broker, caught_up, below)
 
-        # heartbeat/unfenced  20-controller.charter:156  S1 How it works, MODEL §8.1, S2 §6.5.1
+        # heartbeat/unfenced  20-controller.charter:164  S1 How it works, MODEL §8.1, S2 §6.5.1
         if now.fenced and self.below_shutdown_offset[broker] is None:  # fenced
             return self._heartbeat_unfenced(broker, caught_up, now)
 
         fenced_now = self.registration.put(broker, replace(now, fenced=True))
 
-        # heartbeat/fenced  20-controller.charter:169  MODEL §8.1
+        # heartbeat/fenced  20-controller.charter:177  MODEL §8.1
         if (
             want_fence  # asked
             and (not now.shutting_down or self.below_shutdown_offset[broker] is None)  # running
         ):
             return self._heartbeat_fenced(broker, caught_up, want_shut_down, below, fenced_now)
 
-        # heartbeat/runs  20-controller.charter:177  MODEL §8.1
+        # heartbeat/runs  20-controller.charter:186  MODEL §8.1
         if (
             not want_shut_down  # staying
             and not now.shutting_down  # healthy
         ):
-            after = replace(self, below_shutdown_offset=below)
+            after = replace(self, below_shutdown_offset=below, lapsed=self.lapsed - {broker})
             return [Outcome(
                 "heartbeat/runs",
                 Alive(caught_up=caught_up, fenced=False, should_shut_down=False),
@@ -131,7 +131,7 @@ class Changed4(Changed3):
 
         leads = any(is_leader(self.partition[t], broker) for t in self.world.topics)
 
-        # heartbeat/begins_shutdown  20-controller.charter:185  S3 Preferred leader and leader
+        # heartbeat/begins_shutdown  20-controller.charter:195  S3 Preferred leader and leader
         # failover, MODEL §8.3
         if (
             want_shut_down  # asked
@@ -141,7 +141,7 @@ class Changed4(Changed3):
 
         others = active(self.world, self.registration) - {broker}
 
-        # heartbeat/shuts_down  overlay.charter:761
+        # heartbeat/shuts_down  overlay.charter:767
         if (
             not leads  # idle
             and (
@@ -161,19 +161,24 @@ class Changed4(Changed3):
         ):
             allowed += self._heartbeat_shuts_down(broker, caught_up, below, fenced_now)
 
-        # heartbeat/waits_unsure  overlay.charter:770
+        # heartbeat/waits_unsure  overlay.charter:777
         if (
             now.shutting_down  # stopping
             and self.below_shutdown_offset[broker] is None  # unsure
         ):
-            after = replace(self, below_shutdown_offset=below, expired=self.expired - {broker})
+            after = replace(
+                self,
+                below_shutdown_offset=below,
+                expired=self.expired - {broker},
+                lapsed=self.lapsed - {broker},
+            )
             allowed.append(Outcome(
                 "heartbeat/waits_unsure",
                 Alive(caught_up=caught_up, fenced=False, should_shut_down=False),
                 after,
             ))
 
-        # heartbeat/fenced_unsure  20-controller.charter:217
+        # heartbeat/fenced_unsure  20-controller.charter:230
         if (
             now.shutting_down  # stopping
             and self.below_shutdown_offset[broker] is None  # unsure
@@ -185,8 +190,13 @@ class Changed4(Changed3):
         if allowed:
             return allowed
 
-        # heartbeat/waits  overlay.charter:776
-        after = replace(self, below_shutdown_offset=below, expired=self.expired - {broker})
+        # heartbeat/waits  overlay.charter:784
+        after = replace(
+            self,
+            below_shutdown_offset=below,
+            expired=self.expired - {broker},
+            lapsed=self.lapsed - {broker},
+        )
         return [Outcome(
             "heartbeat/waits",
             Alive(caught_up=caught_up, fenced=False, should_shut_down=False),

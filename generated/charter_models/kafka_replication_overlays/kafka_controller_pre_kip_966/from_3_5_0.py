@@ -46,10 +46,10 @@ if TYPE_CHECKING:
 go_on(
     __name__,
     "charter_models.kafka_replication_overlays.kafka_controller_pre_kip_966.from_3_3_2",
-    "1031e3e45e83f59ce42d",
+    "3e1e48ca3e700873176a",
 )
 
-SPEC_DIGEST = "91e2b15ff08082e3f2ae"
+SPEC_DIGEST = "c2fd5a3808d21d73067d"
 
 
 def without_epoch(
@@ -57,7 +57,7 @@ def without_epoch(
     isr: frozenset[Broker],
     isr_epochs: Map[Broker, BrokerEpoch | None],
 ) -> frozenset[Broker]:
-    """overlay.charter:868  KIP 903"""
+    """overlay.charter:903  KIP 903"""
     return frozenset()
 
 
@@ -98,49 +98,49 @@ class Changed5(Changed4):
         )
         found: Partition | None = None if not at_ else self.partition[only(at_)]
 
-        # alter_partition/stale_broker_epoch  20-controller.charter:345  S2 §6.5.1
+        # alter_partition/stale_broker_epoch  20-controller.charter:380  S2 §6.5.1
         # unknown_session
         if (registration := self.registration[from_]) is None or registration.epoch != broker_epoch:
             allowed.append(Outcome(
                 "alter_partition/stale_broker_epoch", Rejected(Error.STALE_BROKER_EPOCH), self
             ))
 
-        # alter_partition/unknown_topic  20-controller.charter:349  DOC Protocol errors:
+        # alter_partition/unknown_topic  20-controller.charter:384  DOC Protocol errors:
         # UNKNOWN_TOPIC_ID
         if found is None:  # absent
             allowed.append(Outcome(
                 "alter_partition/unknown_topic", Rejected(Error.UNKNOWN_TOPIC_ID), self
             ))
 
-        # alter_partition/not_leader  20-controller.charter:352  S2 §6.3, MODEL §2.9
+        # alter_partition/not_leader  20-controller.charter:387  S2 §6.3, MODEL §2.9
         if (
             found is not None  # known
             and found.leader != from_  # other
         ):
             allowed += self._alter_partition_not_leader()
 
-        # alter_partition/other_leader_epoch  20-controller.charter:359  S2 §6.3
+        # alter_partition/other_leader_epoch  20-controller.charter:394  S2 §6.3
         if (
             found is not None  # known
             and found.leader_epoch != leader_epoch  # other
         ):
             allowed += self._alter_partition_other_leader_epoch()
 
-        # alter_partition/other_partition_epoch  20-controller.charter:366  S2 §6.3
+        # alter_partition/other_partition_epoch  20-controller.charter:401  S2 §6.3
         if (
             found is not None  # known
             and found.partition_epoch != partition_epoch  # other
         ):
             allowed += self._alter_partition_other_partition_epoch()
 
-        # alter_partition/impossible_isr  20-controller.charter:373
+        # alter_partition/impossible_isr  20-controller.charter:408
         if (
             found is not None  # known
             and (not isr <= frozenset(found.replicas) or from_ not in isr)  # senseless
         ):
             allowed += self._alter_partition_impossible_isr()
 
-        # alter_partition/impossible_recovery  20-controller.charter:381  KIP 704
+        # alter_partition/impossible_recovery  20-controller.charter:416  KIP 704
         if (
             found is not None  # known
             # senseless
@@ -148,7 +148,7 @@ class Changed5(Changed4):
         ):
             allowed += self._alter_partition_impossible_recovery()
 
-        # alter_partition/ineligible_replica  20-controller.charter:388  S2 §6.5.1, KIP 841, KIP 903
+        # alter_partition/ineligible_replica  20-controller.charter:423  S2 §6.5.1, KIP 841, KIP 903
         if any(
             r not in active(self.world, self.registration)
             or (isr_epochs[r] is not None and isr_epochs[r] != value(self.registration[r]).epoch)
@@ -158,7 +158,7 @@ class Changed5(Changed4):
                 "alter_partition/ineligible_replica", Rejected(Error.INELIGIBLE_REPLICA), self
             ))
 
-        # alter_partition/epoch_missing  20-controller.charter:395  S2 §6.5.1, MODEL §2.9
+        # alter_partition/epoch_missing  20-controller.charter:430  S2 §6.5.1, MODEL §2.9
         if (
             found is not None  # known
             and len(without_epoch(found, isr, isr_epochs)) > 0  # unsure
@@ -170,7 +170,7 @@ class Changed5(Changed4):
         p = value(found)
         topic = only(at_)
 
-        # alter_partition/completed_for_another  20-controller.charter:405  MODEL §4.2, S2 §6.7, DOC
+        # alter_partition/completed_for_another  20-controller.charter:440  MODEL §4.2, S2 §6.7, DOC
         # Protocol errors: NEW_LEADER_ELECTED
         if (
             reassignment_done(p, isr, self.config)  # complete
@@ -178,10 +178,10 @@ class Changed5(Changed4):
         ):
             return self._alter_partition_completed_for_another(isr, recovering, p, topic)
 
-        # alter_partition/completed  20-controller.charter:418  MODEL §4.2, S2 §6.7
+        # alter_partition/completed  20-controller.charter:453  MODEL §4.2, S2 §6.7
         if reassignment_done(p, isr, self.config):  # complete
             return self._alter_partition_completed(isr, recovering, p, topic)
 
-        # alter_partition/committed  20-controller.charter:430  S2 §6.5.2, S1 Case E, S1 Case F, S1
+        # alter_partition/committed  20-controller.charter:465  S2 §6.5.2, S1 Case E, S1 Case F, S1
         # Case G
         return self._alter_partition_committed(isr, recovering, p, topic)

@@ -29,10 +29,10 @@ if TYPE_CHECKING:
 go_on(
     __name__,
     "charter_models.kafka_replication_overlays.kafka_controller_pre_kip_966.from_3_5_0",
-    "91e2b15ff08082e3f2ae",
+    "c2fd5a3808d21d73067d",
 )
 
-SPEC_DIGEST = "d5ffa8da6478c739de93"
+SPEC_DIGEST = "a2d2caa38ecc1ba576ce"
 
 
 def bumped(p: Partition, next_: Partition) -> Partition:

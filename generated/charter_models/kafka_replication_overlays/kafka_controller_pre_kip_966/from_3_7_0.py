@@ -45,10 +45,10 @@ if TYPE_CHECKING:
 go_on(
     __name__,
     "charter_models.kafka_replication_overlays.kafka_controller_pre_kip_966.from_3_6_0",
-    "d5ffa8da6478c739de93",
+    "a2d2caa38ecc1ba576ce",
 )
 
-SPEC_DIGEST = "199b5c453a66cc787c67"
+SPEC_DIGEST = "b2204266c0280e0f77fd"
 
 
 def below_after_unfencing(
@@ -60,7 +60,7 @@ def below_after_unfencing(
     for its next heartbeat. Its own entry is lost: the controller does not know whether it was
     shutting down.
 
-    10-rules.charter:396
+    10-rules.charter:404
     """
     return Map({
         b: (None if b == broker else s | {broker})
@@ -90,11 +90,11 @@ class Changed6(Changed5):
 
         known = self.registration[broker]
 
-        # heartbeat/unregistered  20-controller.charter:126
+        # heartbeat/unregistered  20-controller.charter:134
         if known is None:  # unknown
             allowed += self._heartbeat_unregistered()
 
-        # heartbeat/stale_epoch  20-controller.charter:130  S2 §6.5.1
+        # heartbeat/stale_epoch  20-controller.charter:138  S2 §6.5.1
         if (
             known is not None  # known
             and known.epoch != epoch  # other_session
@@ -108,7 +108,7 @@ class Changed6(Changed5):
         now = value(known)
         below = below_after_report(self.world, broker, caught_up, self.below_shutdown_offset)
 
-        # heartbeat/stays_fenced  20-controller.charter:136  MODEL §8.1
+        # heartbeat/stays_fenced  20-controller.charter:144  MODEL §8.1
         if (
             now.fenced  # fenced
             and (want_fence or not caught_up)  # staying
@@ -121,32 +121,32 @@ class Changed6(Changed5):
                 after,
             )]
 
-        # heartbeat/stops_fenced  20-controller.charter:147  MODEL §8.3
+        # heartbeat/stops_fenced  20-controller.charter:155  MODEL §8.3
         if (
             now.fenced  # fenced
             and want_shut_down  # stopping
         ):
             return self._heartbeat_stops_fenced(broker, caught_up, below)
 
-        # heartbeat/unfenced  20-controller.charter:156  S1 How it works, MODEL §8.1, S2 §6.5.1
+        # heartbeat/unfenced  20-controller.charter:164  S1 How it works, MODEL §8.1, S2 §6.5.1
         if now.fenced:  # fenced
             return self._heartbeat_unfenced(broker, caught_up, now)
 
         fenced_now = self.registration.put(broker, replace(now, fenced=True))
 
-        # heartbeat/fenced  20-controller.charter:169  MODEL §8.1
+        # heartbeat/fenced  20-controller.charter:177  MODEL §8.1
         if (
             want_fence  # asked
             and (not now.shutting_down or self.below_shutdown_offset[broker] is None)  # running
         ):
             return self._heartbeat_fenced(broker, caught_up, want_shut_down, below, fenced_now)
 
-        # heartbeat/runs  20-controller.charter:177  MODEL §8.1
+        # heartbeat/runs  20-controller.charter:186  MODEL §8.1
         if (
             not want_shut_down  # staying
             and not now.shutting_down  # healthy
         ):
-            after = replace(self, below_shutdown_offset=below)
+            after = replace(self, below_shutdown_offset=below, lapsed=self.lapsed - {broker})
             return [Outcome(
                 "heartbeat/runs",
                 Alive(caught_up=caught_up, fenced=False, should_shut_down=False),
@@ -155,7 +155,7 @@ class Changed6(Changed5):
 
         leads = any(is_leader(self.partition[t], broker) for t in self.world.topics)
 
-        # heartbeat/begins_shutdown  20-controller.charter:185  S3 Preferred leader and leader
+        # heartbeat/begins_shutdown  20-controller.charter:195  S3 Preferred leader and leader
         # failover, MODEL §8.3
         if (
             want_shut_down  # asked
@@ -165,7 +165,7 @@ class Changed6(Changed5):
 
         others = active(self.world, self.registration) - {broker}
 
-        # heartbeat/shuts_down  20-controller.charter:198  MODEL §8.3, S3 Preferred leader and
+        # heartbeat/shuts_down  20-controller.charter:209  MODEL §8.3, S3 Preferred leader and
         # leader failover
         if (
             not leads  # idle
@@ -186,20 +186,20 @@ class Changed6(Changed5):
         ):
             allowed += self._heartbeat_shuts_down(broker, caught_up, below, fenced_now)
 
-        # heartbeat/waits_unsure  20-controller.charter:210
+        # heartbeat/waits_unsure  20-controller.charter:222
         # After a failover the controller does not know for whom it waits.
         if (
             now.shutting_down  # stopping
             and self.below_shutdown_offset[broker] is None  # unsure
         ):
-            after = replace(self, below_shutdown_offset=below)
+            after = replace(self, below_shutdown_offset=below, lapsed=self.lapsed - {broker})
             allowed.append(Outcome(
                 "heartbeat/waits_unsure",
                 Alive(caught_up=caught_up, fenced=False, should_shut_down=False),
                 after,
             ))
 
-        # heartbeat/fenced_unsure  20-controller.charter:217
+        # heartbeat/fenced_unsure  20-controller.charter:230
         if (
             now.shutting_down  # stopping
             and self.below_shutdown_offset[broker] is None  # unsure
@@ -211,8 +211,8 @@ class Changed6(Changed5):
         if allowed:
             return allowed
 
-        # heartbeat/waits  20-controller.charter:230  MODEL §8.3
-        after = replace(self, below_shutdown_offset=below)
+        # heartbeat/waits  20-controller.charter:244  MODEL §8.3
+        after = replace(self, below_shutdown_offset=below, lapsed=self.lapsed - {broker})
         return [Outcome(
             "heartbeat/waits",
             Alive(caught_up=caught_up, fenced=False, should_shut_down=False),
@@ -241,6 +241,7 @@ class Changed6(Changed5):
                 ),
                 registration=fenced_now,
                 below_shutdown_offset=below,
+                lapsed=self.lapsed - {broker},
             )
             allowed.append(Outcome(
                 "heartbeat/shuts_down",

@@ -34,10 +34,11 @@ if TYPE_CHECKING:
         Registration,
         Rejected,
         Reply,
+        fenced_at_the_end,
     )
     from charter_models.kafka_replication_overlays.kafka_controller_pre_kip_966.from_3_3_0 import (
         below_after_registering,
-        reassignment_done,
+        replaced_leaders_after,
     )
     from charter_models.kafka_replication_overlays.kafka_controller_pre_kip_966.from_3_7_0 import (
         Changed6,
@@ -46,10 +47,10 @@ if TYPE_CHECKING:
 go_on(
     __name__,
     "charter_models.kafka_replication_overlays.kafka_controller_pre_kip_966.from_3_7_0",
-    "199b5c453a66cc787c67",
+    "b2204266c0280e0f77fd",
 )
 
-SPEC_DIGEST = "d1a652ccdc9ab180c12f"
+SPEC_DIGEST = "55f4dbf527b3fb157382"
 
 
 def leaders_after(
@@ -58,13 +59,12 @@ def leaders_after(
     able: frozenset[Broker],
     config: Config,
 ) -> frozenset[Broker]:
-    """The possible leaders once `isr` is accepted: the present leader, unless the reassignment
-    that completes removes it; then any member of the ISR in `able`.
-
-    10-rules.charter:214  MODEL §4.2, S2 §6.7
-    """
-    synced = isr - p.removing if reassignment_done(p, isr, config) else isr
-    return frozenset({p.leader}) if p.leader in synced else synced & able
+    return replaced_leaders_after(
+        replace(p, leader=None) if p.leader is not None and p.leader not in able else p,
+        isr,
+        able,
+        config,
+    )
 
 
 @instead_of(Controller)
@@ -83,13 +83,13 @@ class Changed7(Changed6):
             raise Undefined(f"register happens where its assumption is false: `{broken}`")
         allowed: list[Outcome[Controller, Reply]] = []
 
-        known = self.registration[broker]
+        known = fenced_at_the_end(broker, self.registration, self.lapsed)
         epoch = bump(self.last_broker_epoch)
         registered_now = self.registration.put(
             broker, Registration(epoch=epoch, fenced=True, shutting_down=False)
         )
 
-        # register/duplicate  20-controller.charter:56  S2 §6.5.1, DOC Protocol errors:
+        # register/duplicate  20-controller.charter:59  S2 §6.5.1, DOC Protocol errors:
         # DUPLICATE_BROKER_REGISTRATION
         # Another process of the broker is registered, and not fenced: it gets a new broker epoch
         # only once that one has been fenced.
@@ -101,9 +101,10 @@ class Changed7(Changed6):
                 "register/duplicate", Rejected(Error.DUPLICATE_BROKER_REGISTRATION), self
             ))
 
-        # register/session_lives  20-controller.charter:61
+        # register/session_lives  20-controller.charter:64
         # The broker is fenced, but its registration has not expired, as far as the controller
-        # knows. The texts do not say whether it waits for that.
+        # knows; or its session has ended, and it is not fenced yet. The texts do not say whether it
+        # waits for that.
         if (
             known is not None and known.fenced  # fenced
             and restarted  # other_process
@@ -113,46 +114,32 @@ class Changed7(Changed6):
                 "register/session_lives", Rejected(Error.DUPLICATE_BROKER_REGISTRATION), self
             ))
 
-        # register/clean  20-controller.charter:67  S0 §5.2, KIP 966
-        # Its last session ended with a clean shutdown: it has lost no records.
+        # register/clean  20-controller.charter:70  S0 §5.2, KIP 966
         if (
             known is not None and known.fenced  # fenced
             and restarted  # other_process
             and previous_epoch == known.epoch  # same_session
         ):
-            after = replace(
-                self,
-                partition=self.partition,
-                registration=registered_now,
-                expired=self.expired - {broker},
-                last_broker_epoch=epoch,
-            )
-            allowed.append(Outcome("register/clean", Registered(epoch), after))
+            allowed += self._register_clean(broker, epoch, registered_now)
 
-        # register/unclean  20-controller.charter:82  S0 §5.2, S1 How it works, S2 §6.5.1, S2 §6.2
-        # An unclean shutdown, or a broker that the controller does not know: it may have lost
-        # records.
+        # register/unclean  20-controller.charter:86  S0 §5.2, S1 How it works, S2 §6.5.1, S2 §6.2
         if (
             (known is None or (known.fenced and restarted))  # fenced
             and (known is None or previous_epoch != known.epoch)  # other_session
         ):
-            after = replace(
-                self,
-                partition=self.partition,
-                registration=registered_now,
-                expired=self.expired - {broker},
-                last_broker_epoch=epoch,
-            )
-            allowed.append(Outcome("register/unclean", Registered(epoch), after))
+            allowed += self._register_unclean(broker, epoch, registered_now)
         if allowed:
             return allowed
 
-        # register/again  overlay.charter:803
+        # register/again  overlay.charter:812
         after = replace(
             self,
             below_shutdown_offset=below_after_registering(broker, self.below_shutdown_offset),
-            registration=self.registration.put(broker, replace(value(known), epoch=epoch)),
+            registration=self.registration.put(
+                broker, replace(value(self.registration[broker]), epoch=epoch)
+            ),
             expired=self.expired - {broker},
+            lapsed=self.lapsed - {broker},
             last_broker_epoch=epoch,
         )
         return [Outcome("register/again", Registered(epoch), after)]

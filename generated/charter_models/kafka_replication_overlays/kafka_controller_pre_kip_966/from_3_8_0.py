@@ -27,10 +27,10 @@ if TYPE_CHECKING:
 go_on(
     __name__,
     "charter_models.kafka_replication_overlays.kafka_controller_pre_kip_966.from_3_7_1",
-    "d1a652ccdc9ab180c12f",
+    "55f4dbf527b3fb157382",
 )
 
-SPEC_DIGEST = "2e91bd5c47aa878a4dca"
+SPEC_DIGEST = "2e8526a8190000a5e05c"
 
 
 def reassignment_done(p: Partition, isr: frozenset[Broker], config: Config) -> bool:

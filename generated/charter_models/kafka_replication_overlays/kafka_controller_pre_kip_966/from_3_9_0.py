@@ -38,6 +38,7 @@ if TYPE_CHECKING:
         Topic,
         active,
         candidates,
+        fenced_at_the_end,
     )
     from charter_models.kafka_replication_overlays.kafka_controller_pre_kip_966.from_3_3_0 import (
         below_after_registering,
@@ -49,10 +50,10 @@ if TYPE_CHECKING:
 go_on(
     __name__,
     "charter_models.kafka_replication_overlays.kafka_controller_pre_kip_966.from_3_8_0",
-    "2e91bd5c47aa878a4dca",
+    "2e8526a8190000a5e05c",
 )
 
-SPEC_DIGEST = "f4164f19032457893f9c"
+SPEC_DIGEST = "c9e0e074de46223fa9f0"
 
 
 def electable(
@@ -67,7 +68,7 @@ def electable(
     in sync; otherwise any candidate; without candidates any replica in `able`, if unclean
     election is configured. Also called `electAnyLeader`.
 
-    10-rules.charter:87  MODEL §2.8, S1 Case B, S3 Unclean leader election
+    10-rules.charter:95  MODEL §2.8, S1 Case B, S3 Unclean leader election
     """
     clean = candidates(p, replicas, isr, suspect, able, config)
     if p.leader in able & isr:
@@ -93,13 +94,13 @@ class Changed8(Changed7):
             raise Undefined(f"register happens where its assumption is false: `{broken}`")
         allowed: list[Outcome[Controller, Reply]] = []
 
-        known = self.registration[broker]
+        known = fenced_at_the_end(broker, self.registration, self.lapsed)
         epoch = bump(self.last_broker_epoch)
         registered_now = self.registration.put(
             broker, Registration(epoch=epoch, fenced=True, shutting_down=False)
         )
 
-        # register/duplicate  20-controller.charter:56  S2 §6.5.1, DOC Protocol errors:
+        # register/duplicate  20-controller.charter:59  S2 §6.5.1, DOC Protocol errors:
         # DUPLICATE_BROKER_REGISTRATION
         # Another process of the broker is registered, and not fenced: it gets a new broker epoch
         # only once that one has been fenced.
@@ -111,9 +112,10 @@ class Changed8(Changed7):
                 "register/duplicate", Rejected(Error.DUPLICATE_BROKER_REGISTRATION), self
             ))
 
-        # register/session_lives  20-controller.charter:61
+        # register/session_lives  20-controller.charter:64
         # The broker is fenced, but its registration has not expired, as far as the controller
-        # knows. The texts do not say whether it waits for that.
+        # knows; or its session has ended, and it is not fenced yet. The texts do not say whether it
+        # waits for that.
         if (
             known is not None and known.fenced  # fenced
             and restarted  # other_process
@@ -123,59 +125,54 @@ class Changed8(Changed7):
                 "register/session_lives", Rejected(Error.DUPLICATE_BROKER_REGISTRATION), self
             ))
 
-        # register/clean  20-controller.charter:67  S0 §5.2, KIP 966
-        # Its last session ended with a clean shutdown: it has lost no records.
+        # register/clean  20-controller.charter:70  S0 §5.2, KIP 966
         if (
             known is not None and known.fenced  # fenced
             and restarted  # other_process
             and previous_epoch == known.epoch  # same_session
         ):
-            after = replace(
-                self,
-                partition=self.partition,
-                registration=registered_now,
-                expired=self.expired - {broker},
-                last_broker_epoch=epoch,
-            )
-            allowed.append(Outcome("register/clean", Registered(epoch), after))
+            allowed += self._register_clean(broker, epoch, registered_now)
 
-        # register/unclean  20-controller.charter:82  S0 §5.2, S1 How it works, S2 §6.5.1, S2 §6.2
-        # An unclean shutdown, or a broker that the controller does not know: it may have lost
-        # records.
+        # register/unclean  20-controller.charter:86  S0 §5.2, S1 How it works, S2 §6.5.1, S2 §6.2
         if (
             (known is None or (known.fenced and restarted))  # fenced
             and (known is None or previous_epoch != known.epoch)  # other_session
         ):
-            after = replace(
-                self,
-                partition=self.partition,
-                registration=registered_now,
-                expired=self.expired - {broker},
-                last_broker_epoch=epoch,
-            )
-            allowed.append(Outcome("register/unclean", Registered(epoch), after))
+            allowed += self._register_unclean(broker, epoch, registered_now)
         if allowed:
             return allowed
 
-        # register/again  overlay.charter:609
-        after = replace(
-            self,
-            below_shutdown_offset=below_after_registering(broker, self.below_shutdown_offset),
-            expired=self.expired - {broker},
-        )
-        return [Outcome("register/again", Registered(value(known).epoch), after)]
+        # register/again  overlay.charter:612
+        return self._register_again(broker, known)
+
+    def _register_again(
+        self,
+        broker: Broker,
+        known: Registration | None,
+    ) -> list[Outcome[Controller, Reply]]:
+        """register/again  overlay.charter:612"""
+        allowed: list[Outcome[Controller, Reply]] = []
+        for renewed in (False, True) if broker in self.lapsed else (True,):
+            after = replace(
+                self,
+                below_shutdown_offset=below_after_registering(broker, self.below_shutdown_offset),
+                expired=self.expired - {broker},
+                lapsed=self.lapsed - {broker} if renewed else self.lapsed,
+            )
+            allowed.append(Outcome("register/again", Registered(value(known).epoch), after))
+        return allowed
 
     def cancel_reassignment(self, topic: Topic) -> list[Outcome[Controller, Reply]]:
         p = self.partition[topic]
 
-        # cancel_reassignment/unknown  20-controller.charter:607  DOC Protocol errors:
+        # cancel_reassignment/unknown  20-controller.charter:642  DOC Protocol errors:
         # UNKNOWN_TOPIC_OR_PARTITION
         if p is None:  # absent
             return [Outcome(
                 "cancel_reassignment/unknown", Rejected(Error.UNKNOWN_TOPIC_OR_PARTITION), self
             )]
 
-        # cancel_reassignment/none_in_progress  20-controller.charter:611  DOC Protocol errors:
+        # cancel_reassignment/none_in_progress  20-controller.charter:646  DOC Protocol errors:
         # NO_REASSIGNMENT_IN_PROGRESS
         if not p.adding | p.removing:  # settled
             return [Outcome(
@@ -192,7 +189,7 @@ class Changed8(Changed7):
             else frozenset(b for b in frozenset(original) if first(original) == b)
         )
 
-        # cancel_reassignment/too_few  20-controller.charter:618  MODEL §4.5, S1 The Last Replica
+        # cancel_reassignment/too_few  20-controller.charter:653  MODEL §4.5, S1 The Last Replica
         # Standing issue
         # Without ELR the ISR keeps its last member: somebody has to be in sync, or to be elected.
         if (
@@ -206,5 +203,5 @@ class Changed8(Changed7):
                 "cancel_reassignment/too_few", Rejected(Error.INVALID_REPLICA_ASSIGNMENT), self
             )]
 
-        # cancel_reassignment/reverted  20-controller.charter:624  MODEL §4.5
+        # cancel_reassignment/reverted  20-controller.charter:659  MODEL §4.5
         return self._cancel_reassignment_reverted(topic, p, able, original, isr)

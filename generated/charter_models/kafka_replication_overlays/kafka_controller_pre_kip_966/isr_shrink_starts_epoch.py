@@ -27,14 +27,14 @@ if TYPE_CHECKING:
 go_on(
     __name__,
     "charter_models.kafka_replication_variants.pre_kip_966.controller",
-    "c1c4a459cf9ac17a08a8",
+    "1d8f2f756c4a738e8c48",
 )
 
 CHANGES = (
     "alter_partition balance_leaders cancel_reassignment elect_leader elect_uncleanly heartbeat "
     "reassign register session_expires set_min_isr unregister "
 )
-SPEC_DIGEST = "19a836393671b75a77ad"
+SPEC_DIGEST = "3864a0f037e75f4220c1"
 
 
 def bumped(p: Partition, next_: Partition) -> Partition:
@@ -69,7 +69,7 @@ def without_broker(
 ) -> Partition | None:
     """One starts, too, where the last member would have left and stays.
 
-    overlay.charter:851  JIRA KAFKA-15021
+    overlay.charter:886  JIRA KAFKA-15021
     """
     if slot is None:
         return None

@@ -21,11 +21,11 @@ if TYPE_CHECKING:
 go_on(
     __name__,
     "charter_models.kafka_replication_variants.pre_kip_966.controller",
-    "c1c4a459cf9ac17a08a8",
+    "1d8f2f756c4a738e8c48",
 )
 
 CHANGES = "alter_partition"
-SPEC_DIGEST = "2378a2908d9b32816450"
+SPEC_DIGEST = "f3165ed72b51780a8f29"
 
 
 def without_epoch(
@@ -33,5 +33,5 @@ def without_epoch(
     isr: frozenset[Broker],
     isr_epochs: Map[Broker, BrokerEpoch | None],
 ) -> frozenset[Broker]:
-    """overlay.charter:868  KIP 903"""
+    """overlay.charter:903  KIP 903"""
     return frozenset()

@@ -22,11 +22,11 @@ if TYPE_CHECKING:
 go_on(
     __name__,
     "charter_models.kafka_replication_variants.pre_kip_966.controller",
-    "c1c4a459cf9ac17a08a8",
+    "1d8f2f756c4a738e8c48",
 )
 
 CHANGES = "reassign"
-SPEC_DIGEST = "540d36e5dd6278a43020"
+SPEC_DIGEST = "280065c0126980710f4b"
 
 
 def replaced_with_reassignment(
@@ -49,7 +49,7 @@ def with_reassignment(
 ) -> Partition:
     """Also called `PartitionReassignmentReplicas`.
 
-    overlay.charter:572
+    overlay.charter:575
     """
     return replace(
         replaced_with_reassignment(p, target, leaving),
@@ -60,5 +60,5 @@ def with_reassignment(
 
 
 def leaving_replicas(p: Partition, target: tuple[Broker, ...]) -> frozenset[Broker]:
-    """overlay.charter:570"""
+    """overlay.charter:573"""
     return frozenset(p.replicas) - frozenset(target)

@@ -22,11 +22,11 @@ if TYPE_CHECKING:
 go_on(
     __name__,
     "charter_models.kafka_replication_variants.pre_kip_966.controller",
-    "c1c4a459cf9ac17a08a8",
+    "1d8f2f756c4a738e8c48",
 )
 
 CHANGES = "reassign"
-SPEC_DIGEST = "8f9b3dacbcce8414dce7"
+SPEC_DIGEST = "ee7858e6481055ae654a"
 
 
 def replaced_with_reassignment(
@@ -49,7 +49,7 @@ def with_reassignment(
 ) -> Partition:
     """Also called `PartitionReassignmentReplicas`.
 
-    overlay.charter:586
+    overlay.charter:589
     """
     return replace(
         replaced_with_reassignment(p, target, leaving),

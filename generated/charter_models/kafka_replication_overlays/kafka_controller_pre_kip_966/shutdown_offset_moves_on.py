@@ -33,11 +33,11 @@ if TYPE_CHECKING:
 go_on(
     __name__,
     "charter_models.kafka_replication_variants.pre_kip_966.controller",
-    "c1c4a459cf9ac17a08a8",
+    "1d8f2f756c4a738e8c48",
 )
 
 CHANGES = "heartbeat"
-SPEC_DIGEST = "ac0a10b0c3f805257a3c"
+SPEC_DIGEST = "27e6707f5bff76e2d6bc"
 
 
 @instead_of(Controller)
@@ -60,11 +60,11 @@ class Changed2(Changed):
 
         known = self.registration[broker]
 
-        # heartbeat/unregistered  20-controller.charter:126
+        # heartbeat/unregistered  20-controller.charter:134
         if known is None:  # unknown
             allowed += self._heartbeat_unregistered()
 
-        # heartbeat/stale_epoch  20-controller.charter:130  S2 §6.5.1
+        # heartbeat/stale_epoch  20-controller.charter:138  S2 §6.5.1
         if (
             known is not None  # known
             and known.epoch != epoch  # other_session
@@ -78,7 +78,7 @@ class Changed2(Changed):
         now = value(known)
         below = below_after_report(self.world, broker, caught_up, self.below_shutdown_offset)
 
-        # heartbeat/stays_fenced  20-controller.charter:136  MODEL §8.1
+        # heartbeat/stays_fenced  20-controller.charter:144  MODEL §8.1
         if (
             now.fenced  # fenced
             and (want_fence or not caught_up)  # staying
@@ -91,32 +91,32 @@ class Changed2(Changed):
                 after,
             )]
 
-        # heartbeat/stops_fenced  20-controller.charter:147  MODEL §8.3
+        # heartbeat/stops_fenced  20-controller.charter:155  MODEL §8.3
         if (
             now.fenced  # fenced
             and want_shut_down  # stopping
         ):
             return self._heartbeat_stops_fenced(broker, caught_up, below)
 
-        # heartbeat/unfenced  20-controller.charter:156  S1 How it works, MODEL §8.1, S2 §6.5.1
+        # heartbeat/unfenced  20-controller.charter:164  S1 How it works, MODEL §8.1, S2 §6.5.1
         if now.fenced:  # fenced
             return self._heartbeat_unfenced(broker, caught_up, now)
 
         fenced_now = self.registration.put(broker, replace(now, fenced=True))
 
-        # heartbeat/fenced  20-controller.charter:169  MODEL §8.1
+        # heartbeat/fenced  20-controller.charter:177  MODEL §8.1
         if (
             want_fence  # asked
             and not now.shutting_down  # running
         ):
             return self._heartbeat_fenced(broker, caught_up, want_shut_down, below, fenced_now)
 
-        # heartbeat/runs  20-controller.charter:177  MODEL §8.1
+        # heartbeat/runs  20-controller.charter:186  MODEL §8.1
         if (
             not want_shut_down  # staying
             and not now.shutting_down  # healthy
         ):
-            after = replace(self, below_shutdown_offset=below)
+            after = replace(self, below_shutdown_offset=below, lapsed=self.lapsed - {broker})
             return [Outcome(
                 "heartbeat/runs",
                 Alive(caught_up=caught_up, fenced=False, should_shut_down=False),
@@ -125,7 +125,7 @@ class Changed2(Changed):
 
         leads = any(is_leader(self.partition[t], broker) for t in self.world.topics)
 
-        # heartbeat/begins_shutdown  20-controller.charter:185  S3 Preferred leader and leader
+        # heartbeat/begins_shutdown  20-controller.charter:195  S3 Preferred leader and leader
         # failover, MODEL §8.3
         if (
             want_shut_down  # asked
@@ -135,7 +135,7 @@ class Changed2(Changed):
 
         others = active(self.world, self.registration) - {broker}
 
-        # heartbeat/shuts_down  20-controller.charter:198  MODEL §8.3, S3 Preferred leader and
+        # heartbeat/shuts_down  20-controller.charter:209  MODEL §8.3, S3 Preferred leader and
         # leader failover
         if (
             not leads  # idle
@@ -144,7 +144,7 @@ class Changed2(Changed):
         ):
             allowed += self._heartbeat_shuts_down(broker, caught_up, below, fenced_now)
 
-        # heartbeat/waits_unsure  20-controller.charter:210
+        # heartbeat/waits_unsure  20-controller.charter:222
         # After a failover the controller does not know for whom it waits.
         if (
             now.shutting_down  # stopping
@@ -153,14 +153,14 @@ class Changed2(Changed):
                 or ((s := below[broker]) is not None and len(others - s) > 0)
             )  # unsure
         ):
-            after = replace(self, below_shutdown_offset=below)
+            after = replace(self, below_shutdown_offset=below, lapsed=self.lapsed - {broker})
             allowed.append(Outcome(
                 "heartbeat/waits_unsure",
                 Alive(caught_up=caught_up, fenced=False, should_shut_down=False),
                 after,
             ))
 
-        # heartbeat/fenced_unsure  20-controller.charter:217
+        # heartbeat/fenced_unsure  20-controller.charter:230
         if (
             now.shutting_down  # stopping
             and self.below_shutdown_offset[broker] is None  # unsure
@@ -172,8 +172,8 @@ class Changed2(Changed):
         if allowed:
             return allowed
 
-        # heartbeat/waits  20-controller.charter:230  MODEL §8.3
-        after = replace(self, below_shutdown_offset=below)
+        # heartbeat/waits  20-controller.charter:244  MODEL §8.3
+        after = replace(self, below_shutdown_offset=below, lapsed=self.lapsed - {broker})
         return [Outcome(
             "heartbeat/waits",
             Alive(caught_up=caught_up, fenced=False, should_shut_down=False),

@@ -35,11 +35,11 @@ if TYPE_CHECKING:
 go_on(
     __name__,
     "charter_models.kafka_replication_variants.pre_kip_966.controller",
-    "c1c4a459cf9ac17a08a8",
+    "1d8f2f756c4a738e8c48",
 )
 
 CHANGES = "cancel_reassignment heartbeat reassign register session_expires unregister"
-SPEC_DIGEST = "7eb2c3fe0de3b428a1e8"
+SPEC_DIGEST = "9e17df801daaf08789b7"
 
 
 def replaced_electable(
@@ -68,7 +68,7 @@ def electable(
 ) -> frozenset[Broker]:
     """Also called `electAnyLeader`.
 
-    overlay.charter:827  JIRA KAFKA-12670
+    overlay.charter:862  JIRA KAFKA-12670
     """
     return replaced_electable(p, replicas, isr, suspect, able, config) & isr
 
@@ -82,14 +82,14 @@ class Changed2(Changed):
     def cancel_reassignment(self, topic: Topic) -> list[Outcome[Controller, Reply]]:
         p = self.partition[topic]
 
-        # cancel_reassignment/unknown  20-controller.charter:607  DOC Protocol errors:
+        # cancel_reassignment/unknown  20-controller.charter:642  DOC Protocol errors:
         # UNKNOWN_TOPIC_OR_PARTITION
         if p is None:  # absent
             return [Outcome(
                 "cancel_reassignment/unknown", Rejected(Error.UNKNOWN_TOPIC_OR_PARTITION), self
             )]
 
-        # cancel_reassignment/none_in_progress  20-controller.charter:611  DOC Protocol errors:
+        # cancel_reassignment/none_in_progress  20-controller.charter:646  DOC Protocol errors:
         # NO_REASSIGNMENT_IN_PROGRESS
         if not p.adding | p.removing:  # settled
             return [Outcome(
@@ -102,7 +102,7 @@ class Changed2(Changed):
         original = keep(p.replicas, frozenset(p.replicas) - p.adding)
         isr = p.isr - p.adding
 
-        # cancel_reassignment/too_few  20-controller.charter:618  MODEL §4.5, S1 The Last Replica
+        # cancel_reassignment/too_few  20-controller.charter:653  MODEL §4.5, S1 The Last Replica
         # Standing issue
         # Without ELR the ISR keeps its last member: somebody has to be in sync, or to be elected.
         if (
@@ -117,5 +117,5 @@ class Changed2(Changed):
                 "cancel_reassignment/too_few", Rejected(Error.INVALID_REPLICA_ASSIGNMENT), self
             )]
 
-        # cancel_reassignment/reverted  20-controller.charter:624  MODEL §4.5
+        # cancel_reassignment/reverted  20-controller.charter:659  MODEL §4.5
         return self._cancel_reassignment_reverted(topic, p, able, original, isr)

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from charter_models.prelude import Outcome, Undefined, bump, replace, value
+from charter_models.prelude import Map, Outcome, each_or_none, replace
 from charter_models.sibling import go_on, instead_of
 
 if TYPE_CHECKING:
@@ -21,22 +21,22 @@ if TYPE_CHECKING:
         Broker,
         BrokerEpoch,
         Controller,
-        Error,
         Registered,
         Registration,
-        Rejected,
         Reply,
+        leader_and_isr_updates,
+        new_leaders,
     )
     from charter_models.kafka_replication_variants.pre_kip_966.controller import Changed
 
 go_on(
     __name__,
     "charter_models.kafka_replication_variants.pre_kip_966.controller",
-    "c1c4a459cf9ac17a08a8",
+    "1d8f2f756c4a738e8c48",
 )
 
 CHANGES = "register"
-SPEC_DIGEST = "b10d41923cfe9677826d"
+SPEC_DIGEST = "f0b35103bb775404f4c6"
 
 
 @instead_of(Controller)
@@ -45,81 +45,52 @@ class Changed2(Changed):
 
     __slots__ = ()
 
-    def register(
+    def _register_clean(
         self,
         broker: Broker,
-        restarted: bool,
-        previous_epoch: BrokerEpoch | None,
+        epoch: BrokerEpoch,
+        registered_now: Map[Broker, Registration | None],
     ) -> list[Outcome[Controller, Reply]]:
-        if broken := self.register_breaks(broker, restarted, previous_epoch):
-            raise Undefined(f"register happens where its assumption is false: `{broken}`")
         allowed: list[Outcome[Controller, Reply]] = []
-
-        known = self.registration[broker]
-        epoch = bump(self.last_broker_epoch)
-        registered_now = self.registration.put(
-            broker, Registration(epoch=epoch, fenced=True, shutting_down=False)
-        )
-
-        # register/duplicate  20-controller.charter:56  S2 §6.5.1, DOC Protocol errors:
-        # DUPLICATE_BROKER_REGISTRATION
-        # Another process of the broker is registered, and not fenced: it gets a new broker epoch
-        # only once that one has been fenced.
-        if (
-            known is not None and not known.fenced  # lives
-            and restarted  # other_process
-        ):
-            allowed.append(Outcome(
-                "register/duplicate", Rejected(Error.DUPLICATE_BROKER_REGISTRATION), self
-            ))
-
-        # register/session_lives  20-controller.charter:61
-        # The broker is fenced, but its registration has not expired, as far as the controller
-        # knows. The texts do not say whether it waits for that.
-        if (
-            known is not None and known.fenced  # fenced
-            and restarted  # other_process
-            and broker not in self.expired  # waits
-        ):
-            allowed.append(Outcome(
-                "register/session_lives", Rejected(Error.DUPLICATE_BROKER_REGISTRATION), self
-            ))
-
-        # register/clean  20-controller.charter:67  S0 §5.2, KIP 966
-        # Its last session ended with a clean shutdown: it has lost no records.
-        if (
-            known is not None and known.fenced  # fenced
-            and restarted  # other_process
-            and previous_epoch == known.epoch  # same_session
-        ):
+        for leader in each_or_none(new_leaders(
+            self.world, broker, frozenset(), self.partition, registered_now, self.config
+        )):
             after = replace(
                 self,
-                partition=self.partition,
+                partition=leader_and_isr_updates(
+                    self.world, broker, frozenset(), leader, self.partition, self.config
+                )
+                if broker in self.lapsed
+                else self.partition,
                 registration=registered_now,
                 expired=self.expired - {broker},
+                lapsed=self.lapsed - {broker},
                 last_broker_epoch=epoch,
             )
             allowed.append(Outcome("register/clean", Registered(epoch), after))
+        return allowed
 
-        # register/unclean  20-controller.charter:82  S0 §5.2, S1 How it works, S2 §6.5.1, S2 §6.2
-        # An unclean shutdown, or a broker that the controller does not know: it may have lost
-        # records.
-        if (
-            (known is None or (known.fenced and restarted))  # fenced
-            and (known is None or previous_epoch != known.epoch)  # other_session
-        ):
+    def _register_unclean(
+        self,
+        broker: Broker,
+        epoch: BrokerEpoch,
+        registered_now: Map[Broker, Registration | None],
+    ) -> list[Outcome[Controller, Reply]]:
+        allowed: list[Outcome[Controller, Reply]] = []
+        for leader in each_or_none(new_leaders(
+            self.world, broker, frozenset({broker}), self.partition, registered_now, self.config
+        )):
             after = replace(
                 self,
-                partition=self.partition,
+                partition=leader_and_isr_updates(
+                    self.world, broker, frozenset({broker}), leader, self.partition, self.config
+                )
+                if broker in self.lapsed
+                else self.partition,
                 registration=registered_now,
                 expired=self.expired - {broker},
+                lapsed=self.lapsed - {broker},
                 last_broker_epoch=epoch,
             )
             allowed.append(Outcome("register/unclean", Registered(epoch), after))
-        if allowed:
-            return allowed
-
-        # register/again  20-controller.charter:97  S2 §6.5.1
-        # The same process asks again, for instance after a lost reply: it keeps its broker epoch.
-        after = replace(self, expired=self.expired - {broker})
-        return [Outcome("register/again", Registered(value(known).epoch), after)]
+        return allowed

@@ -21,11 +21,11 @@ if TYPE_CHECKING:
 go_on(
     __name__,
     "charter_models.kafka_replication_variants.pre_kip_966.controller",
-    "c1c4a459cf9ac17a08a8",
+    "1d8f2f756c4a738e8c48",
 )
 
 CHANGES = "heartbeat"
-SPEC_DIGEST = "a511c6e56ffee8846fe4"
+SPEC_DIGEST = "4ce5c3f8284f229dc892"
 
 
 def below_after_unfencing(
@@ -33,7 +33,7 @@ def below_after_unfencing(
     broker: Broker,
     below_shutdown_offset: Map[Broker, frozenset[Broker] | None],
 ) -> Map[Broker, frozenset[Broker] | None]:
-    """overlay.charter:790"""
+    """overlay.charter:799"""
     return Map({
         b: s - {broker} if (s := below_shutdown_offset[b]) is not None else None
         for b in world.brokers

@@ -23,10 +23,10 @@ if TYPE_CHECKING:
         Reply,
     )
 
-begin(__name__, "charter_models.kafka_replication.controller", "03b230592a22d2a7b6df")
+begin(__name__, "charter_models.kafka_replication.controller", "f9f5024f0deb4022cff5")
 
 VARIANT = "pre_kip_966"
-SPEC_DIGEST = "c1c4a459cf9ac17a08a8"
+SPEC_DIGEST = "1d8f2f756c4a738e8c48"
 
 
 def default_config() -> Config:

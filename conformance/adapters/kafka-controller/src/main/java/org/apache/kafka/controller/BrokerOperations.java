@@ -12,7 +12,9 @@ import org.apache.kafka.server.common.MetadataVersion;
 import java.util.Collection;
 import java.util.Map;
 import java.util.OptionalLong;
+import java.util.Set;
 import java.util.TreeMap;
+import java.util.TreeSet;
 
 /** Registration, heartbeats, sessions. What QuorumController does around the managers is done here too. */
 final class BrokerOperations {
@@ -129,19 +131,47 @@ final class BrokerOperations {
     static String sessionExpires(Subject subject, Arguments arguments) {
         Managers managers = subject.managers();
         int expiring = arguments.broker("broker");
-        Map<Integer, BrokerRegistration> alive = new TreeMap<>(managers.cluster.brokerRegistrations());
-        alive.values().removeIf(broker -> broker.id() == expiring || !hasSession(managers, broker));
-        managers.clock.passSessionTimeout();
-        alive.values().forEach(broker -> keepAlive(managers, broker));
+        Set<Integer> lapsed = lapsed(managers);
+        end(managers, Set.of(expiring), lapsed);
         for (int i = 0; i < MANY; i++) {
             ControllerResult<?> result = managers.replication.maybeFenceOneStaleBroker();
             subject.commit(result.records());
             boolean more = result.response() == null ? !result.records().isEmpty() : (Boolean) result.response();
             if (!more) {
+                lapsed.remove(expiring);
+                if (!lapsed.isEmpty()) {
+                    end(managers, lapsed, Set.of());
+                }
                 return Operations.DONE;
             }
         }
         throw new IllegalStateException("the controller fences stale brokers without end");
+    }
+
+    /** The session ends, and the controller does not look for stale brokers yet. */
+    static String sessionEnds(Subject subject, Arguments arguments) {
+        end(subject.managers(), Set.of(arguments.broker("broker")), Set.of());
+        return Operations.DONE;
+    }
+
+    /** Brokers that are not fenced, and whose session has ended. */
+    private static Set<Integer> lapsed(Managers managers) {
+        Set<Integer> found = new TreeSet<>();
+        managers.cluster.brokerRegistrations().forEach((id, broker) -> {
+            if (!broker.fenced() && !hasSession(managers, broker)) {
+                found.add(id);
+            }
+        });
+        return found;
+    }
+
+    /** Ends sessions. All others go on, and those of `again` begin again. */
+    private static void end(Managers managers, Set<Integer> ending, Set<Integer> again) {
+        Map<Integer, BrokerRegistration> alive = new TreeMap<>(managers.cluster.brokerRegistrations());
+        alive.values().removeIf(broker -> ending.contains(broker.id())
+            || !again.contains(broker.id()) && !hasSession(managers, broker));
+        managers.clock.passSessionTimeout();
+        alive.values().forEach(broker -> keepAlive(managers, broker));
     }
 
     private static boolean hasSession(Managers managers, BrokerRegistration broker) {

@@ -32,6 +32,7 @@ final class Operations {
         table.put("register", BrokerOperations::register);
         table.put("heartbeat", BrokerOperations::heartbeat);
         table.put("session_expires", BrokerOperations::sessionExpires);
+        table.put("session_ends", BrokerOperations::sessionEnds);
         table.put("unregister", BrokerOperations::unregister);
         table.put("alter_partition", PartitionOperations::alterPartition);
         table.put("elect_leader", PartitionOperations::electLeader);
