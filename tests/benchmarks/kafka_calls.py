@@ -187,16 +187,15 @@ def _elect(call: Call) -> Steps:
         yield call.ask("elect_leader", _give(args), parts)
 
 
-def _balance(call: Call) -> Steps:
-    _refuse_thrown(call)
-    for parts in list_groups(call, None):
-        yield call.ask("balance_leaders", _give({}), parts)
+def _concern_all(operation: str) -> Callable[[Call], Steps]:
+    """Makes questions of an operation that concerns all partitions."""
 
+    def ask(call: Call) -> Steps:
+        _refuse_thrown(call)
+        for parts in list_groups(call, None):
+            yield call.ask(operation, _give({}), parts)
 
-def _elect_uncleanly(call: Call) -> Steps:
-    _refuse_thrown(call)
-    for parts in list_groups(call, None):
-        yield call.ask("elect_uncleanly", _give({}), parts)
+    return ask
 
 
 def _reassign(call: Call) -> Steps:
@@ -304,8 +303,8 @@ _MAKERS: Mapping[str, Callable[[Call], Steps]] = {
     "activate": _failover,
     "alterPartition": _alter,
     "electLeaders": _elect,
-    "maybeBalancePartitionLeaders": _balance,
-    "maybeElectUncleanLeaders": _elect_uncleanly,
+    "maybeBalancePartitionLeaders": _concern_all("balance_leaders"),
+    "maybeElectUncleanLeaders": _concern_all("elect_uncleanly"),
     "alterPartitionReassignments": _reassign,
     "createTopics": _create,
     "deleteTopics": _delete,

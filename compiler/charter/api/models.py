@@ -125,13 +125,22 @@ def _siblings(opened: OpenedProtocol, place: tuple[str, str], model: n.Model, ab
         f"{package}/{name}/__init__.py": print_package(f"Models of {name}."),
     }
     for component in model.components:
-        module = module_name(protocol.name, component.name, kind, name)
-        page = make_page(model, component, protocol.place, module)
-        plain = opened.whole.get(component.name)
-        whole = print_texts(model, component, page, None if plain is None else plain.texts)
-        written, _ = print_sibling(plain, whole, page, about)
+        written, _ = print_component(opened, model, component, place, about)
         files.update({path.removeprefix(f"{PACKAGE}/"): text for path, text in written.items()})
     return files
+
+
+def print_component(
+    opened: OpenedProtocol, model: n.Model, component: n.Component, place: tuple[str, str],
+    about: str,
+) -> tuple[Tree, Plain | None]:  # fmt: skip
+    """The files of a component's model in a variant or a mutant, whose kind and name are `place`,
+    and what others can differ from."""
+    module = module_name(opened.protocol.name, component.name, *place)
+    page = make_page(model, component, opened.protocol.place, module)
+    plain = opened.whole.get(component.name)
+    whole = print_texts(model, component, page, None if plain is None else plain.texts)
+    return print_sibling(plain, whole, page, about)
 
 
 def print_sibling(

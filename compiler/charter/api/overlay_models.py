@@ -16,6 +16,7 @@ from charter.api.models import (
     OpenedProtocol,
     Tree,
     make_page,
+    print_component,
     print_package,
     print_sibling,
     print_texts,
@@ -90,11 +91,12 @@ class _Printer:
 
     def print_entry(self, overlay: Overlay, entry: n.OverlayEntry) -> _Printed:
         """The model with one entry alone."""
-        outside = self._find(overlay.target, "") if overlay.variant else None
+        outside = [one for one in self.overlays if overlay.variant and not one.variant]
         twins = [
-            self.print_entry(outside, one).model
-            for one in (outside.entries if outside else ())
-            if outside and one.name == entry.name
+            self.print_entry(other, one).model
+            for other in outside
+            for one in other.entries
+            if (other.target, one.name) == (overlay.target, entry.name)
         ]
         begin = self._open_variant(overlay)[1]
         about = siblings.of_entry(overlay, entry)
@@ -178,14 +180,11 @@ class _Printer:
 
 
 def _print_variant(opened: OpenedProtocol, model: n.Model, variant: str, name: str) -> Plain | None:
-    plain = opened.whole.get(name)
-    found = [component for component in model.components if component.name == name]
-    if plain is None or not found:
-        return None
-    module = module_name(opened.protocol.name, name, "variants", variant)
-    page = make_page(model, found[0], opened.protocol.place, module)
-    texts = print_texts(model, found[0], page, plain.texts)
-    return print_sibling(plain, texts, page, siblings.of_variant(variant))[1]
+    about = siblings.of_variant(variant)
+    for component in model.components:
+        if component.name == name:
+            return print_component(opened, model, component, ("variants", variant), about)[1]
+    return None
 
 
 def apply_overlay(opened: OpenedProtocol, model: n.Model, overlay: Overlay) -> n.Component:
